@@ -30,8 +30,6 @@ typedef struct reader_s {
 
 static const uvperf__handle_kind_t reader_kind;
 
-static void reader_release(void *owner);
-
 static const uvperf__watch_ops_t watch_ops = {
     .drain = uvperf__rings_drain,
     .slice_end = uvperf__handle_slice_end,
@@ -162,19 +160,13 @@ int uvperf_bpf_reader_init(uv_loop_t *loop, uvperf_bpf_reader_t *reader,
   if (own.wakeup_events != 1 && own.wakeup_bytes != 1)
     impl->default_flush_ms = UVPERF__DEFAULT_FLUSH_MS;
   rc = reader_open(impl, map_fd, &own, error);
-  if (rc != 0) {
-    reader_release(impl);
-    return rc;
-  }
-  if (own.open_cb != NULL)
+  if (rc == 0 && own.open_cb != NULL)
     rc = reader_begin_opening(impl, own.open_cb, error);
-  if (rc != 0) {
-    /* It is freed later, because inner handles are registered. */
-    uvperf__handle_begin_close(impl);
-    return rc;
-  }
-  uvperf__handle_publish(&impl->base, &reader->handle);
-  return 0;
+  if (rc == 0)
+    uvperf__handle_publish(&impl->base, &reader->handle);
+  else
+    uvperf__handle_fail(&impl->base);
+  return rc;
 }
 
 /* -- start and stop -------------------------------------------------------- */
@@ -190,17 +182,6 @@ static int reader_publish(reader_t *impl, uvperf_error_t *error) {
   else if (!impl->is_enabled)
     uvperf__bpf_outputs_disable(impl->outputs);
   return rc;
-}
-
-/* The watch is stopped even if it was not started, because this may be inside a
- * flush. */
-static int reader_stop(void *owner) {
-  reader_t *impl = owner;
-
-  impl->base.is_started = 0;
-  uvperf__watch_stop(impl->base.watch);
-  uvperf__hotplug_stop(impl->base.hotplug);
-  return 0;
 }
 
 /* The watch comes first, so that the first record finds a reader. */
@@ -228,7 +209,7 @@ static int reader_start(void *owner, const uvperf_stream_options_t *options,
   if (rc == 0 && enables)
     rc = reader_publish(impl, error);
   if (rc != 0)
-    reader_stop(impl);
+    uvperf__handle_stop(impl);
   return rc;
 }
 
@@ -364,16 +345,12 @@ static const uvperf__handle_kind_t reader_kind = {
     .noun = "reader",
     .is_active = reader_is_active,
     .start = reader_start,
-    .stop = reader_stop,
+    .stop = uvperf__handle_stop,
     .next = reader_next,
-    .has_record = uvperf__next_is_in_rings,
     .overwritable_by = "UVPERF_BPF_READER_OVERWRITE in options.flags",
     .deliver = uvperf__rings_deliver_snapshot,
     .attr = reader_attr,
-    .stats = uvperf__stats_of_rings,
     .count_lost = reader_count_lost,
-    .nr_rings = uvperf__stats_nr_rings,
-    .ring = uvperf__stats_ring_info,
     .uses_cpu = reader_uses_cpu,
     .cpu_gone = reader_cpu_gone,
     .cpu_come = reader_cpu_come,

@@ -106,13 +106,6 @@ static int poll_writers(const event_t *impl) {
   return status;
 }
 
-int uvperf__event_has_record(const void *owner) {
-  const event_t *impl = owner;
-
-  return impl->own.ring.page != NULL && !uvperf__event_has_ended(impl) &&
-         uvperf__ring_has_record(&impl->own.ring, impl->base.cursor.lent);
-}
-
 static int event_take(event_t *impl, const uvperf_record_t **record) {
   const void *bytes;
   size_t size;

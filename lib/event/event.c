@@ -38,8 +38,6 @@ static const uvperf__watch_ops_t watch_ops = {
     .close = uvperf__handle_begin_close,
 };
 
-static void event_release(void *owner);
-
 /* -- init and open --------------------------------------------------------- */
 
 /* Zero is the default of each id option, but zero is also a valid id. So each
@@ -310,13 +308,9 @@ int uvperf_event_init(uv_loop_t *loop, uvperf_event_t *event,
   uvperf__handle_init(&impl->base, loop, &event_kind);
   uvperf__handle_limit_calls(&impl->base, own->open, own->open_timeout_ms);
   rc = event_plan(impl, &plan, attr, error);
-  if (rc != 0) {
-    event_release(impl);
-    return rc;
-  }
-  if (own->open_cb != NULL) {
+  if (rc == 0 && own->open_cb != NULL) {
     rc = event_open_on_pool(impl, &plan, error);
-  } else {
+  } else if (rc == 0) {
     rc = uvperf__event_open(impl, &plan, error);
     if (rc == 0)
       rc = event_install(impl, &plan, error);
@@ -329,10 +323,7 @@ int uvperf_event_init(uv_loop_t *loop, uvperf_event_t *event,
     return 0;
   }
   uvperf__event_give_back(impl);
-  if (impl->base.watch != NULL)
-    uvperf__handle_begin_close(impl); /* freed later: the loop has the watch */
-  else
-    event_release(impl);
+  uvperf__handle_fail(&impl->base);
   return rc;
 }
 
@@ -402,16 +393,6 @@ static int event_start(void *owner, const uvperf_stream_options_t *options,
   if (rc == 0)
     impl->default_flush = options->flush_ms == 0;
   return rc;
-}
-
-static int event_stop(void *owner) {
-  event_t *impl = owner;
-
-  impl->base.is_started = 0;
-  /* The watch is stopped even if it is not started, because this may be inside
-   * a flush. */
-  uvperf__watch_stop(impl->base.watch);
-  return 0;
 }
 
 static int event_flush(void *owner) {
@@ -522,20 +503,16 @@ static const uvperf__handle_kind_t event_kind = {
     .noun = "event",
     .is_active = event_is_active,
     .start = event_start,
-    .stop = event_stop,
+    .stop = uvperf__handle_stop,
     .next = uvperf__event_next,
     .next_or_end = uvperf__event_next_or_end,
     .flush = event_flush,
-    .has_record = uvperf__event_has_record,
     .overwritable_by = "attr.write_backward",
     .prepare = uvperf__event_prepare,
     .deliver = uvperf__event_deliver_snapshot,
     .control = &uvperf__event_control,
     .attr = event_attr,
-    .stats = uvperf__stats_of_rings,
     .count_lost = uvperf__event_count_lost,
-    .nr_rings = uvperf__stats_nr_rings,
-    .ring = uvperf__stats_ring_info,
     .quit = event_quit,
     .give_up = event_give_up,
     .release = event_release,

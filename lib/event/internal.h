@@ -99,7 +99,7 @@ static inline int uvperf__event_has_ended(const event_t *impl) {
           uvperf__watch_has_ended(impl->base.watch, 0));
 }
 
-/* -- base.c -- */
+/* -- open.c: the attr -- */
 
 /* Copies the user's attr and changes the copy as a handle with these
  * UVPERF_EVENT_* flags needs it. `disabled` is set. If the attr has no clock
@@ -159,7 +159,6 @@ void uvperf__event_free_old_decoders(event_t *impl);
 /* Operations of the kind. */
 int uvperf__event_next(void *owner, const uvperf_record_t **record);
 int uvperf__event_next_or_end(void *owner, const uvperf_record_t **record);
-int uvperf__event_has_record(const void *owner);
 
 /* Operations of the kind, for snapshots. */
 int uvperf__event_prepare(void *owner, uvperf__snapshot_job_t *job,

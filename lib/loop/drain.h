@@ -27,7 +27,7 @@
  * that the user's callback is the only call through a pointer. */
 typedef struct uvperf__drain_ops_s {
   /* Returns the reader for all samples of the run that begins now, or NULL. */
-  uvperf__reader_t *(*reader)(void *owner);
+  uvperf__reader_t *(*reader)(const void *owner);
   /* The record's header is already loaded. If the record is a sound sample that
    * can be decoded, delivers it and returns 1. Otherwise returns 0. There are
    * as many bytes as the header's size says. Nothing else was checked. `form`

@@ -8,6 +8,7 @@
 
 #include "loop/hub.h"
 #include "loop/snapshot_job.h"
+#include "loop/stats.h"
 #include "loop/stream_options.h"
 #include "sys/fork.h"
 #include "util/error.h"
@@ -45,6 +46,13 @@ void uvperf__handle_publish(uvperf__handle_t *self, uvperf_handle_t *user) {
   self->handle = user;
 }
 
+void uvperf__handle_fail(uvperf__handle_t *self) {
+  if (self->teardown.hub != NULL)
+    uvperf__handle_begin_close(self);
+  else
+    self->kind->release(self);
+}
+
 void *uvperf__handle_impl(const uvperf_handle_t *user) {
   uvperf__handle_t *self = user->impl;
 
@@ -56,10 +64,6 @@ void *uvperf__handle_impl(const uvperf_handle_t *user) {
 }
 
 /* -- whether it can be used ------------------------------------------------ */
-
-int uvperf__handle_is_forked(const uvperf__handle_t *self) {
-  return uvperf__process() != self->process;
-}
 
 int uvperf__handle_has_no_rings(const uvperf__handle_t *self) {
   return self->closing && uvperf__handle_is_forked(self);
@@ -273,6 +277,15 @@ void uvperf__handle_slice_end(void *owner) {
     uvperf__handle_report(self, 0, -1);
 }
 
+int uvperf__handle_stop(void *owner) {
+  uvperf__handle_t *self = owner;
+
+  self->is_started = 0;
+  uvperf__watch_stop(self->watch);
+  uvperf__hotplug_stop(self->hotplug);
+  return 0;
+}
+
 int uvperf_stop(uvperf_handle_t *handle) {
   uvperf__handle_t *self = uvperf__handle_impl(handle);
   int rc = uvperf__handle_check(self, NULL);
@@ -304,9 +317,18 @@ int uvperf_flush(uvperf_handle_t *handle) {
 
 int uvperf_has_record(const uvperf_handle_t *handle) {
   const uvperf__handle_t *self = uvperf__handle_impl(handle);
-  int rc = uvperf__handle_check(self, NULL);
+  const uvperf__cpu_ring_t *ring;
+  size_t lent, i;
 
-  return rc == 0 && !self->in_callback && self->kind->has_record(self);
+  if (uvperf__handle_check(self, NULL) != 0 || self->in_callback)
+    return 0;
+  for (i = 0; i < uvperf__stats_nr_rings(self); i++) {
+    ring = uvperf__handle_ring(self, i);
+    lent = &ring->ring == self->cursor.ring ? self->cursor.lent : 0;
+    if (ring->status == 0 && uvperf__ring_has_record(&ring->ring, lent))
+      return 1;
+  }
+  return 0;
 }
 
 /* -- snapshots ------------------------------------------------------------- */
@@ -445,7 +467,8 @@ void uvperf_stats(const uvperf_handle_t *handle, uvperf_stats_t *stats) {
     return;
   }
   handle_count_lost(self);
-  self->kind->stats(self, stats);
+  uvperf__stats_of_rings(self, stats);
+  stats->closing_fds = (uint32_t)self->closing_fds;
   stats->lost_is_read = (uint32_t)self->lost_is_read;
   stats->cpus_gone = self->cpus_gone;
   stats->cpus_come = self->cpus_come;
@@ -454,7 +477,7 @@ void uvperf_stats(const uvperf_handle_t *handle, uvperf_stats_t *stats) {
 size_t uvperf_nr_rings(const uvperf_handle_t *handle) {
   const uvperf__handle_t *self = uvperf__handle_impl(handle);
 
-  return self->closing ? 0 : self->kind->nr_rings(self);
+  return self->closing ? 0 : uvperf__stats_nr_rings(self);
 }
 
 int uvperf_ring(const uvperf_handle_t *handle, size_t index,
@@ -465,7 +488,7 @@ int uvperf_ring(const uvperf_handle_t *handle, size_t index,
 
   if (!self->closing) {
     handle_count_lost(self);
-    rc = self->kind->ring(self, index, ring);
+    rc = uvperf__stats_ring_info(self, index, ring);
   }
   if (rc == 0)
     ring->stats.lost_is_read = (uint32_t)self->lost_is_read;

@@ -20,6 +20,7 @@
 #include "loop/teardown.h"
 #include "loop/watch.h"
 #include "ring/cpu_rings.h"
+#include "sys/fork.h"
 
 typedef struct uvperf__snapshot_job_s uvperf__snapshot_job_t;
 
@@ -50,8 +51,8 @@ typedef struct uvperf__handle_kind_s {
   void (*set_ref)(void *impl, int ref);
   /* Whether it is started or reads. It is not closing and not being opened. */
   int (*is_active)(const void *impl);
-  /* What handle.h says of these functions. All but `stats`, `nr_rings` and
-   * `ring` are called for a handle that can be used. */
+  /* What handle.h says of these functions. They are called for a handle that
+   * can be used. */
   /* `enables`: this start enables the events. */
   int (*start)(void *impl, const uvperf_stream_options_t *options, int enables,
                uvperf_record_cb cb, uvperf_error_t *error);
@@ -66,7 +67,6 @@ typedef struct uvperf__handle_kind_s {
    * and not inside a callback. The impl is not freed meanwhile. NULL:
    * uvperf__watch_flush. */
   int (*flush)(void *impl);
-  int (*has_record)(const void *impl); /* 1 or 0, not inside a callback */
   /* What makes the rings overwritable, for an error. */
   const char *overwritable_by;
   /* Prepares a snapshot of all rings, after uvperf__snapshot_job_new. Returns
@@ -81,13 +81,10 @@ typedef struct uvperf__handle_kind_s {
   void (*snapped)(void *impl);
   const uvperf__control_ops_t *control; /* NULL: it has none */
   const struct perf_event_attr *(*attr)(const void *impl, size_t attr);
-  void (*stats)(void *impl, uvperf_stats_t *stats);
-  /* Reads how many records the kernel has lost, for `stats` and `ring`. Returns
+  /* Reads how many records the kernel has lost, for the statistics. Returns
    * whether the kernel has such a number. Not called for a handle that cannot
    * be used. */
   int (*count_lost)(void *impl);
-  size_t (*nr_rings)(const void *impl);
-  int (*ring)(void *impl, size_t index, uvperf_ring_info_t *ring);
   /* Operations of a kind that has rings of CPUs: rings.c. */
   /* The watch may have more rings now. Returns 0 or a code. May be NULL. */
   int (*rings_watched)(void *impl);
@@ -163,6 +160,7 @@ struct uvperf__handle_s {
   uvperf_cpu_cb cpu_cb;
   uint64_t cpus_gone;
   uint64_t cpus_come;
+  size_t closing_fds; /* that the pool has still to close */
   /* Of the last start. NULL: never started, or without a callback. */
   uvperf_record_cb record_cb;
   uint32_t start_flags; /* UVPERF_START_* */
@@ -183,13 +181,19 @@ void uvperf__handle_init(uvperf__handle_t *self, uv_loop_t *loop,
 /* The last step of init: the user's struct is the handle from now on. */
 void uvperf__handle_publish(uvperf__handle_t *self, uvperf_handle_t *user);
 
+/* The last step of an init that fails. If the loop has an inner handle already,
+ * the impl is freed when that is closed, otherwise now. */
+void uvperf__handle_fail(uvperf__handle_t *self);
+
 /* Returns the impl of a handle that may be closing, until its close callback
  * has returned. To use it later is a programming error. */
 void *uvperf__handle_impl(const uvperf_handle_t *user);
 
 /* Whether this process is a forked child of the process that made the
  * handle. */
-int uvperf__handle_is_forked(const uvperf__handle_t *self);
+static inline int uvperf__handle_is_forked(const uvperf__handle_t *self) {
+  return uvperf__process() != self->process;
+}
 
 /* Returns 0 if the handle can be used. Otherwise fills the error and returns
  * UV_EPERM in a forked child, UV_ECANCELED if it is closing, UV_EBUSY while it
@@ -203,6 +207,10 @@ int uvperf__handle_check_as(const uvperf__handle_t *self, const char *noun,
 /* Closes it for another cause than uvperf_close. `self` is the owner of the
  * inner handles, which call this when a walk over the loop closes them. */
 void uvperf__handle_begin_close(void *self);
+
+/* Operation `stop` of a kind: stops the watch, even if it is not started,
+ * because this may be inside a flush. Follows no CPUs any more. Returns 0. */
+int uvperf__handle_stop(void *self);
 
 /* Calls the record callback without a record. `cpu` is that of the ring, or
  * -1. */
@@ -247,9 +255,6 @@ int uvperf__next_lend(uvperf__cursor_t *cursor, uvperf__ring_t *ring,
  * without a record, UV_EAGAIN, or UV_EOF if no ring is read any more. */
 int uvperf__next_of_rings(uvperf__handle_t *self,
                           const uvperf_record_t **record);
-
-/* The operation has_record of such a kind. */
-int uvperf__next_is_in_rings(const void *handle);
 
 /* -- work on libuv's pool -------------------------------------------------- */
 

@@ -192,14 +192,6 @@ int uvperf__next_lend(uvperf__cursor_t *cursor, uvperf__ring_t *ring,
   return rc;
 }
 
-int uvperf__next_is_in_rings(const void *handle) {
-  const uvperf__handle_t *self = handle;
-
-  return self->rings != NULL &&
-         uvperf__cpu_rings_have_record(self->rings, self->cursor.ring,
-                                       self->cursor.lent);
-}
-
 /* A BPF reader's records have the CPU of their ring, and the user learns how
  * much is left: see uvperf__rings_deliver. */
 static void next_of_cpu(uvperf__cursor_t *cursor,

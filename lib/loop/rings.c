@@ -28,9 +28,9 @@ int uvperf__rings_watch(uvperf__handle_t *self) {
 
 /* -- delivery -------------------------------------------------------------- */
 
-/* Only a BPF reader has a decoder with one reader. Its records have the CPU of
- * their ring, and the user learns how much is left. The record may be changed,
- * because it belongs to our decoder. */
+/* The records of a BPF reader have the CPU of their ring, and the user learns
+ * how much is left: its decoder has one reader, as no set's decoder has. The
+ * record may be changed, because it belongs to our decoder. */
 void uvperf__rings_deliver(uvperf__handle_t *self, uvperf__cpu_ring_t *ring,
                            const void *bytes, size_t size, uint64_t remaining,
                            const uint64_t *time, const uvperf__slice_t *slice) {
@@ -55,26 +55,22 @@ void uvperf__rings_deliver(uvperf__handle_t *self, uvperf__cpu_ring_t *ring,
   self->in_callback = 0;
 }
 
-/* One drain of a ring, or of its image in a snapshot. */
+/* One drain of a ring, or of its image in a snapshot. A callback may replace
+ * the decoder of an event. The old decoder stays until the drain ends. It fits
+ * all samples of the drain: they were written before the change. */
 typedef struct drain_s {
   uvperf__handle_t *self;
-  uvperf_decoder_t *decoder; /* of the current run */
+  uvperf_decoder_t *decoder;
   uvperf__cpu_ring_t *ring;
   const uvperf__slice_t *slice;
 } drain_t;
 
-/* A callback may replace the decoder of an event. The old decoder stays until
- * the drain ends. It fits the records of the run, which were written before the
- * change. */
-static inline uvperf__reader_t *reader_of_run(void *owner) {
-  drain_t *drain = owner;
-
-  drain->decoder = drain->self->decoder;
-  return drain->decoder->only.reader;
+static inline uvperf__reader_t *reader_of_all(const void *owner) {
+  return ((const drain_t *)owner)->decoder->only.reader;
 }
 
 /* The source of each sample is found by its id. */
-static inline uvperf__reader_t *no_reader(void *owner) {
+static inline uvperf__reader_t *no_reader(const void *owner) {
   (void)owner;
   return NULL;
 }
@@ -116,12 +112,12 @@ static int drain_has_no_ring(const void *owner) {
   return uvperf__handle_has_no_rings(((const drain_t *)owner)->self);
 }
 
-static const uvperf__drain_ops_t event_ops = {reader_of_run, drain_sample,
+static const uvperf__drain_ops_t event_ops = {reader_of_all, drain_sample,
                                               drain_record, drain_has_no_ring};
 static const uvperf__drain_ops_t set_ops = {no_reader, drain_sample,
                                             drain_record, drain_has_no_ring};
 static const uvperf__drain_ops_t reader_ops = {
-    reader_of_run, drain_sample_of_cpu, drain_record, drain_has_no_ring};
+    reader_of_all, drain_sample_of_cpu, drain_record, drain_has_no_ring};
 
 /* Not inlined: its loop needs the registers. */
 __attribute__((noinline)) static int

@@ -4,6 +4,7 @@
  * what happens if a step fails, or if the handle closes between two of them. */
 #include "loop/snapshot_job.h"
 
+#include "loop/stats.h"
 #include "sys/fork.h"
 #include "util/alloc.h"
 #include "util/error.h"
@@ -35,7 +36,7 @@ static int job_prepare(uvperf__snapshot_job_t *self, uvperf_error_t *error) {
 int uvperf__snapshot_job_new(uvperf__snapshot_job_t **made,
                              uvperf__handle_t *owner, uint32_t flags,
                              uvperf_error_t *error) {
-  size_t nr = owner->kind->nr_rings(owner);
+  size_t nr = uvperf__stats_nr_rings(owner);
   uvperf__snapshot_job_t *self =
       uvperf__calloc(1, sizeof(*self) + nr * sizeof(self->snapshots[0]));
   int rc;

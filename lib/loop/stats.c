@@ -61,15 +61,13 @@ static void add_stats(uvperf_stats_t *stats, const uvperf_stats_t *one) {
     stats->high_water_bytes = one->high_water_bytes;
 }
 
-size_t uvperf__stats_nr_rings(const void *handle) {
-  const uvperf__handle_t *self = handle;
-
+size_t uvperf__stats_nr_rings(const uvperf__handle_t *self) {
   return self->rings == NULL ? self->ring != NULL
                              : uvperf__cpu_rings_nr(self->rings);
 }
 
-void uvperf__stats_of_rings(void *handle, uvperf_stats_t *stats) {
-  const uvperf__handle_t *self = handle;
+void uvperf__stats_of_rings(const uvperf__handle_t *self,
+                            uvperf_stats_t *stats) {
   size_t nr = uvperf__stats_nr_rings(self);
   uvperf_stats_t one;
   size_t i;
@@ -83,9 +81,8 @@ void uvperf__stats_of_rings(void *handle, uvperf_stats_t *stats) {
     stats->slices = uvperf__watch_slices(self->watch);
 }
 
-int uvperf__stats_ring_info(void *handle, size_t index,
+int uvperf__stats_ring_info(const uvperf__handle_t *self, size_t index,
                             uvperf_ring_info_t *info) {
-  const uvperf__handle_t *self = handle;
   const uvperf__cpu_ring_t *ring;
 
   if (index >= uvperf__stats_nr_rings(self))

@@ -51,12 +51,13 @@ void uvperf__stats_ring_end(uvperf__cpu_ring_t *ring, int status);
  * head. If that fails, the ring has ended. */
 void uvperf__stats_ring_skip(uvperf__cpu_ring_t *ring);
 
-/* Operations of a kind that has `rings`. A forked child does not have the
- * mappings, so the samples of a current run are not counted there, and
- * `waiting` is 0. */
-size_t uvperf__stats_nr_rings(const void *handle);
-void uvperf__stats_of_rings(void *handle, uvperf_stats_t *stats);
-int uvperf__stats_ring_info(void *handle, size_t index,
+/* The number of the rings, their statistics together, and one of them: see
+ * uvperf/handle.h. A forked child does not have the mappings, so the samples of
+ * a current run are not counted there, and `waiting` is 0. */
+size_t uvperf__stats_nr_rings(const uvperf__handle_t *self);
+void uvperf__stats_of_rings(const uvperf__handle_t *self,
+                            uvperf_stats_t *stats);
+int uvperf__stats_ring_info(const uvperf__handle_t *self, size_t index,
                             uvperf_ring_info_t *info);
 
 #endif

@@ -61,7 +61,7 @@ struct uvperf__watch_s {
   uint64_t polls;         /* uvperf__hub_polls at that time */
   uint64_t registrations; /* number of calls of await_registration */
   uint64_t session;       /* incremented by each stop, end and close */
-  uint64_t iterations; /* loop iterations that had something to do */
+  uint64_t iterations;    /* loop iterations that had something to do */
   uint64_t slices;
   uvperf__watch_extra_t *extra; /* records being delivered; NULL: none */
   int extra_has_ended;

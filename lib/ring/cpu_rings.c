@@ -305,20 +305,6 @@ int uvperf__cpu_rings_next(uvperf__cpu_rings_t *rings, size_t *index,
   return 0;
 }
 
-int uvperf__cpu_rings_have_record(const uvperf__cpu_rings_t *rings,
-                                  const uvperf__ring_t *lender, size_t lent) {
-  const uvperf__cpu_ring_t *ring;
-  size_t i;
-
-  for (i = 0; i < rings->nr; i++) {
-    ring = rings->rings[i];
-    if (ring->status == 0 &&
-        uvperf__ring_has_record(&ring->ring, &ring->ring == lender ? lent : 0))
-      return 1;
-  }
-  return 0;
-}
-
 int uvperf__cpu_rings_have_ended(const uvperf__cpu_rings_t *rings) {
   size_t i;
 

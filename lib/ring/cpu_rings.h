@@ -135,11 +135,6 @@ int uvperf__cpu_rings_spare(uvperf__cpu_rings_t *rings, size_t index);
 int uvperf__cpu_rings_next(uvperf__cpu_rings_t *rings, size_t *index,
                            void *scratch, const void **bytes, size_t *size);
 
-/* Whether any ring that is still read has a record. The `lent` bytes at the
- * tail of `lender` do not count. */
-int uvperf__cpu_rings_have_record(const uvperf__cpu_rings_t *rings,
-                                  const uvperf__ring_t *lender, size_t lent);
-
 /* Whether there are rings, and none of them is read any more. */
 int uvperf__cpu_rings_have_ended(const uvperf__cpu_rings_t *rings);
 

@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by the other files of the handle: checks of the handle, callbacks
- * without a record, the end of delivery. */
+/* Shared by the other files of the handle: what it knows of its evlist, and the
+ * end of delivery. */
 #include "set/internal.h"
-
-uvperf__evlist_t *uvperf__set_counters(const uvperf_set_t *set) {
-  return ((const set_t *)uvperf__handle_impl(&set->handle))->evlist;
-}
-
-uvperf__cpu_ring_t *uvperf__set_ring_at(const set_t *impl, size_t index) {
-  return uvperf__cpu_rings_at(impl->base.rings, index);
-}
 
 void uvperf__set_take_evlist(set_t *impl) {
   impl->opened_ns = uvperf__evlist_opened(impl->evlist);

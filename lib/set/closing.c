@@ -33,7 +33,7 @@ static int closing_done(uvperf__handle_job_t *job, int rc,
   set_closing_t *closing = (set_closing_t *)job;
 
   (void)error;
-  closing->impl->nr_put_aside -= closing->leftovers.nr;
+  job->owner->closing_fds -= closing->leftovers.nr;
   return rc;
 }
 
@@ -72,5 +72,5 @@ void uvperf__set_end_closing(set_closing_t *closing) {
     closing_free(&closing->base);
     return;
   }
-  impl->nr_put_aside += leftovers->nr;
+  impl->base.closing_fds += leftovers->nr;
 }

@@ -15,8 +15,8 @@
  * little ahead of our clock. */
 #define AHEAD_NS NS_PER_MS
 
-/* Delivers a record of a merge. A record with an impossible time is counted, and
- * delivered with the time that the merge chose. */
+/* Delivers a record of a merge. A record with an impossible time is counted,
+ * and delivered with the time that the merge chose. */
 static void deliver_merged(set_t *impl, const uvperf__merged_t *merged,
                            const uvperf__slice_t *slice) {
   uvperf__cpu_ring_t *ring = merged->owner;
@@ -221,7 +221,7 @@ int uvperf__set_prepare(void *owner, uvperf__snapshot_job_t *job,
   rc = uvperf__merge_new(&job->merge, impl->base.decoder);
   for (i = 0; rc == 0 && i < job->nr; i++)
     rc = uvperf__merge_add(job->merge, &job->snapshots[i].image,
-                           uvperf__set_ring_at(impl, i));
+                           uvperf__handle_ring(&impl->base, i));
   return rc == 0 ? 0
                  : uvperf__error_shortage(error, rc, "cannot copy the rings");
 }

@@ -62,7 +62,7 @@ static int rings_are_read(const set_t *impl) {
   size_t i;
 
   for (i = 0; i < nr; i++) {
-    ring = uvperf__set_ring_at(impl, i);
+    ring = uvperf__handle_ring(&impl->base, i);
     if (!uvperf__watch_has_ended(impl->base.watch, i) &&
         (int64_t)(ring->ring.tail - ring->mark) < 0)
       return 0;
@@ -79,7 +79,7 @@ static void ends_found(set_t *impl) {
 
   impl->ends_found = 1;
   for (i = 0; i < nr; i++) {
-    ring = uvperf__set_ring_at(impl, i);
+    ring = uvperf__handle_ring(&impl->base, i);
     ring->mark = uvperf__ring_head(&ring->ring);
   }
 }

@@ -23,7 +23,6 @@ typedef struct set_s {
   uvperf__handle_t base;
   /* A placeholder while the set is being opened. */
   uvperf__evlist_t *evlist;
-  size_t nr_put_aside; /* fds that the pool has still to close */
   uvperf__interval_timer_t *interval_timer;
 
   /* For uvperf_set_read_start. The readings are kept for the next call. */
@@ -64,12 +63,6 @@ typedef struct set_s {
 } set_t;
 
 /* -- base.c -- */
-
-/* Returns the evlist, for a measurement without the loop. */
-uvperf__evlist_t *uvperf__set_counters(const uvperf_set_t *set);
-
-/* Returns a ring by its index. */
-uvperf__cpu_ring_t *uvperf__set_ring_at(const set_t *impl, size_t index);
 
 /* Notes the rings, the decoder and the time of opening of the set's evlist. */
 void uvperf__set_take_evlist(set_t *impl);

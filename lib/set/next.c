@@ -17,7 +17,7 @@ static int begin_pass(set_t *impl) {
   int rc;
 
   for (i = 0; i < nr; i++) {
-    ring = uvperf__set_ring_at(impl, i);
+    ring = uvperf__handle_ring(&impl->base, i);
     if (i == merge->nr_tracks) {
       rc = uvperf__merge_add(merge, &ring->ring, ring);
       if (rc != 0)

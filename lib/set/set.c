@@ -23,8 +23,6 @@ static const uvperf__handle_kind_t set_kind;
 static const uvperf__interval_timer_ops_t interval_ops = {
     uvperf__set_tick, uvperf__set_cancel_reads, uvperf__handle_begin_close};
 
-static void set_release(void *owner);
-
 /* -- init ------------------------------------------------------------------ */
 
 /* This is the last step, so that the loop has no handle if another step
@@ -116,10 +114,8 @@ int uvperf_set_init(uv_loop_t *loop, uvperf_set_t *set,
   rc = set_open(impl, &own, error);
   if (rc == 0)
     uvperf__handle_publish(&impl->base, &set->handle);
-  else if (impl->interval_timer == NULL)
-    set_release(impl);
   else
-    uvperf__handle_begin_close(impl); /* freed later: the loop has a timer */
+    uvperf__handle_fail(&impl->base);
   return rc;
 }
 
@@ -450,42 +446,38 @@ static void set_release(void *owner) {
 
 const uvperf_set_failure_t *uvperf_set_failures(const uvperf_set_t *set,
                                                 size_t *nr) {
-  return uvperf__evlist_failures(uvperf__set_counters(set), nr);
+  return uvperf__evlist_failures(evlist_of(uvperf__handle_impl(&set->handle)),
+                                 nr);
 }
 
 size_t uvperf_set_nr_attrs(const uvperf_set_t *set) {
-  return uvperf__evlist_nr_attrs(uvperf__set_counters(set));
+  return uvperf__evlist_nr_attrs(evlist_of(uvperf__handle_impl(&set->handle)));
 }
 
 const uvperf_event_item_t *uvperf_set_item(const uvperf_set_t *set,
                                            size_t attr) {
-  return uvperf__evlist_item(uvperf__set_counters(set), attr);
+  return uvperf__evlist_item(evlist_of(uvperf__handle_impl(&set->handle)),
+                             attr);
 }
 
 size_t uvperf_set_nr_open(const uvperf_set_t *set) {
-  return uvperf__evlist_nr_open(uvperf__set_counters(set));
+  return uvperf__evlist_nr_open(evlist_of(uvperf__handle_impl(&set->handle)));
 }
 
 int uvperf_set_fd(const uvperf_set_t *set, size_t attr, uint64_t serial) {
-  return uvperf__evlist_fd(uvperf__set_counters(set), attr, serial);
+  return uvperf__evlist_fd(evlist_of(uvperf__handle_impl(&set->handle)), attr,
+                           serial);
 }
 
 const uvperf_source_t *uvperf_set_source(const uvperf_set_t *set, uint64_t id) {
   const uvperf_decoder_t *decoder =
-      uvperf__evlist_decoder(uvperf__set_counters(set));
+      uvperf__evlist_decoder(evlist_of(uvperf__handle_impl(&set->handle)));
 
   return decoder == NULL ? NULL : uvperf__decoder_source(decoder, id);
 }
 
 static int set_count_lost(void *owner) {
   return uvperf__evlist_count_lost(evlist_of(owner));
-}
-
-static void set_stats(void *owner, uvperf_stats_t *stats) {
-  const set_t *impl = owner;
-
-  uvperf__stats_of_rings(owner, stats);
-  stats->closing_fds = (uint32_t)impl->nr_put_aside;
 }
 
 /* -- the kind -------------------------------------------------------------- */
@@ -500,17 +492,13 @@ static const uvperf__handle_kind_t set_kind = {
     .next = uvperf__set_next,
     .next_or_end = uvperf__set_next_or_end,
     .flush = set_flush,
-    .has_record = uvperf__next_is_in_rings,
     .overwritable_by = "UVPERF_SET_OVERWRITE in options.flags",
     .prepare = uvperf__set_prepare,
     .deliver = uvperf__set_deliver_snapshot,
     .snapped = uvperf__set_free_sources,
     .control = &set_control,
     .attr = set_attr,
-    .stats = set_stats,
     .count_lost = set_count_lost,
-    .nr_rings = uvperf__stats_nr_rings,
-    .ring = uvperf__stats_ring_info,
     .rings_watched = uvperf__set_rings_watched,
     .task_exited = uvperf__set_task_exited,
     .cpu_gone = set_cpu_gone,

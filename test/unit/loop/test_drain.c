@@ -98,7 +98,7 @@ static void after(char kind, size_t size) {
     fixture.hook(&fixture);
 }
 
-static uvperf__reader_t *no_reader(void *owner) {
+static uvperf__reader_t *no_reader(const void *owner) {
   assert_ptr_equal(owner, &fixture);
   return NULL;
 }
