@@ -752,7 +752,7 @@ explanations() {
 # Files of lib/ without a test of their name: the shared parts of a handle,
 # which all its tests use; and the parts that event/, set/ and bpf/ have in
 # common, which are tested there, in test_control*.c, test_drain*.c, and live.
-tested_by_users="event/base set/base evlist/base"
+tested_by_users="set/base evlist/base"
 tested_by_users="$tested_by_users loop/stats loop/rings loop/stream_options host/ioctl"
 
 # Whether a test is named after a file of lib/: test_named_after folder file.
