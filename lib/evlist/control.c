@@ -186,7 +186,7 @@ void uvperf__evlist_reattach(uvperf__evlist_t *evlist) {
     while (!is_done && uvperf__evlist_walk_next(&at)) {
       event = &at.place->events[i];
       is_done =
-          event->state == COUNTER_OPEN && program_attach(evlist, i, event) == 0;
+          event->state == EVENT_OPEN && program_attach(evlist, i, event) == 0;
     }
   }
 }
@@ -250,7 +250,7 @@ static int setting_apply(const setting_t *setting, int *is_kept,
   *is_kept = setting->evlist->attrs->at[setting->attr].nr_open == 0;
   while (uvperf__evlist_walk_next(&at)) {
     event = &at.place->events[setting->attr];
-    if (event->state != COUNTER_OPEN)
+    if (event->state != EVENT_OPEN)
       continue;
     if (control->request == PERF_EVENT_IOC_SET_FILTER)
       rc = uvperf__ioctl_filter(event->fd, control->attr, control->filter);
@@ -393,7 +393,7 @@ int uvperf__evlist_query_bpf(const uvperf__evlist_t *evlist, size_t attr,
     return rc;
   while (uvperf__evlist_walk_next(&at)) {
     event = &at.place->events[attr];
-    if (event->state != COUNTER_OPEN)
+    if (event->state != EVENT_OPEN)
       continue;
     rc = uvperf__ioctl_query_bpf(event->fd, ids, nr);
     control.attr = evlist->attrs->at[attr].attr;

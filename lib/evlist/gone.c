@@ -80,7 +80,7 @@ static int target_find_task(const uvperf__evlist_t *evlist,
     if (target->alive_task > 0 && place[-1].place.pid == place->place.pid)
       continue;
     i = 0;
-    while (i < evlist->attrs->nr && (place->events[i].state != COUNTER_FAILED ||
+    while (i < evlist->attrs->nr && (place->events[i].state != EVENT_FAILED ||
                                      place->events[i].code != -ESRCH))
       i++;
     if (i == evlist->attrs->nr && !task_is_gone(place))

@@ -59,7 +59,7 @@ static void place_close_group(uvperf__evlist_t *evlist, evlist_place_t *place,
     if (!uvperf__evlist_is_led(event, leader))
       continue;
     uvperf__evlist_close_event(evlist, event, i);
-    event->state = COUNTER_PLANNED;
+    event->state = EVENT_PLANNED;
     event->code = 0;
     event->carry = event->last;
     event->is_carried = 1;
@@ -94,14 +94,14 @@ static void place_replan(uvperf__evlist_t *evlist,
         (!evlist->is_enabled || event->code != 0 ||
          event->last.running == event->left))
       place_close_group(evlist, place, i);
-    if (event->state != COUNTER_FAILED || event->is_unfit)
+    if (event->state != EVENT_FAILED || event->is_unfit)
       continue;
     event->code = 0;
     /* The package was not known while the CPU was offline. */
     event->state =
         is_bound && uvperf__evlist_has_package(evlist, target, place, i)
-            ? COUNTER_NONE
-            : COUNTER_PLANNED;
+            ? EVENT_ABSENT
+            : EVENT_PLANNED;
   }
   uvperf__evlist_forget_place(evlist, &place->place);
 }
@@ -130,9 +130,9 @@ static void place_open_events(uvperf__evlist_t *evlist, const evlist_at_t *at,
   target->cgroup = -1;
   for (i = 0; rc != 0 && i < evlist->attrs->nr; i++) {
     event = &at->place->events[i];
-    if (event->state != COUNTER_PLANNED)
+    if (event->state != EVENT_PLANNED)
       continue;
-    event->state = COUNTER_FAILED;
+    event->state = EVENT_FAILED;
     event->code = why->code;
     /* If there is no memory for the failure, readings still have its code. */
     uvperf__evlist_fail(evlist, &at->place->place, i, why, NULL);
@@ -148,7 +148,7 @@ static void place_open(uvperf__evlist_t *evlist, const evlist_at_t *at,
   size_t i = 0;
   int is_early;
 
-  while (i < evlist->attrs->nr && at->place->events[i].state != COUNTER_PLANNED)
+  while (i < evlist->attrs->nr && at->place->events[i].state != EVENT_PLANNED)
     i++;
   if (i == evlist->attrs->nr)
     return;

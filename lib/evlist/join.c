@@ -197,7 +197,7 @@ static int target_join(uvperf__evlist_t *evlist, evlist_at_t at,
   while (rc == 0 && uvperf__evlist_walk_next(&at))
     for (i = 0; i < evlist->attrs->nr && rc == 0; i++) {
       event = &at.place->events[i];
-      if (event->state != COUNTER_OPEN)
+      if (event->state != EVENT_OPEN)
         continue;
       rc = uvperf__evlist_attach(evlist, i, event, error);
       if (rc == 0)

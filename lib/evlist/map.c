@@ -37,7 +37,7 @@ static int map_fill(const uvperf__evlist_t *evlist, size_t attr,
   while (map != NULL && rc == 0 && uvperf__evlist_walk_next(&at)) {
     event = &at.place->events[attr];
     cpu = at.place->place.cpu;
-    if (at.target->type != UVPERF_TARGET_CPUS || event->state != COUNTER_OPEN ||
+    if (at.target->type != UVPERF_TARGET_CPUS || event->state != EVENT_OPEN ||
         event->map_entry != 0 || map_has_entry(evlist, attr, cpu))
       continue;
     if ((uint32_t)cpu >= map->max_entries)

@@ -49,17 +49,19 @@
   (UVPERF_FALLBACK_CLOCK | UVPERF_FALLBACK_USER | UVPERF_FALLBACK_PRECISE)
 
 /* An event that is being opened. */
-typedef struct job_s {
+typedef struct attempt_s {
   uvperf__evlist_t *evlist;
   const evlist_target_t *target;
   evlist_place_t *place;
   size_t attr;
   int has_leader;
   size_t leader; /* the attr's index */
-  int is_cut;    /* nothing can join the group: see group_is_cut_off */
-  int is_vital;  /* the failure is not specific to this event */
-  int is_trial;  /* see uvperf__evlist_choose */
-} job_t;
+  /* Nothing can join the group (see group_is_cut_off), or an event before this
+   * one still waits for another try because of that. */
+  int is_cut;
+  int is_vital; /* the failure is not specific to this event */
+  int is_trial; /* see uvperf__evlist_choose */
+} attempt_t;
 
 /* -- perf_event_open(2) ---------------------------------------------------- */
 
@@ -72,15 +74,15 @@ static int attr_inherits(const uvperf__evlist_t *evlist,
 
 /* Fills `to`, which has room for any attr, with the attr as it is opened at
  * this place. */
-static void job_fill_attr(const job_t *job, size_t index, int leads,
-                          struct perf_event_attr *to) {
-  const struct perf_event_attr *attr = job->evlist->attrs->at[index].attr;
+static void attempt_fill_attr(const attempt_t *attempt, size_t index, int leads,
+                              struct perf_event_attr *to) {
+  const struct perf_event_attr *attr = attempt->evlist->attrs->at[index].attr;
 
-  memset(to, 0, job->evlist->attrs->bytes);
+  memset(to, 0, attempt->evlist->attrs->bytes);
   memcpy(to, attr, attr->size);
   to->disabled = leads != 0;
-  to->inherit = attr_inherits(job->evlist, job->target, index) != 0;
-  if (job->target->on_exec && leads)
+  to->inherit = attr_inherits(attempt->evlist, attempt->target, index) != 0;
+  if (attempt->target->on_exec && leads)
     to->enable_on_exec = 1;
 }
 
@@ -97,18 +99,19 @@ static void attr_make_dummy(struct perf_event_attr *attr) {
 }
 
 /* Tries to open the event. Returns the fd, or a code and the error. On failure
- * *size receives attr.size as the kernel left it. */
-static int job_try(const job_t *job, uint32_t *size, uvperf_error_t *error) {
-  const uvperf__evlist_t *evlist = job->evlist;
-  const uvperf_place_t *place = &job->place->place;
-  int cgroup = job->target->cgroup;
+ * *kernel_size receives attr.size as the kernel left it. */
+static int attempt_try(const attempt_t *attempt, uint32_t *kernel_size,
+                       uvperf_error_t *error) {
+  const uvperf__evlist_t *evlist = attempt->evlist;
+  const uvperf_place_t *place = &attempt->place->place;
+  int cgroup = attempt->target->cgroup;
   struct perf_event_attr *attr = evlist->opening->scratch;
   struct perf_event_attr *leader =
       (void *)((char *)evlist->opening->scratch + evlist->attrs->bytes);
   uvperf__open_call_t call = {
       .error = error,
       .attr = attr,
-      .pid = job->target->type == UVPERF_TARGET_SELF ? 0 : place->pid,
+      .pid = attempt->target->type == UVPERF_TARGET_SELF ? 0 : place->pid,
       .cpu = place->cpu,
       .cgroup = cgroup,
       .tracepoints = evlist->opening->tracepoints,
@@ -118,19 +121,20 @@ static int job_try(const job_t *job, uint32_t *size, uvperf_error_t *error) {
   };
   uvperf__open_call_t of_leader;
 
-  job_fill_attr(job, job->attr, !job->has_leader, attr);
-  if (job->is_trial && uvperf__attr_closes_slowly(attr))
+  attempt_fill_attr(attempt, attempt->attr, !attempt->has_leader, attr);
+  if (attempt->is_trial && uvperf__attr_closes_slowly(attr))
     attr_make_dummy(attr);
   call.asked_size = attr->size;
   call.code = uvperf__open(
       &evlist->opening->opener, attr, cgroup >= 0 ? cgroup : place->pid,
-      place->cpu, job->has_leader ? job->place->events[job->leader].fd : -1,
+      place->cpu,
+      attempt->has_leader ? attempt->place->events[attempt->leader].fd : -1,
       PERF_FLAG_FD_CLOEXEC | (cgroup >= 0 ? PERF_FLAG_PID_CGROUP : 0));
   if (call.code >= 0)
     return call.code;
-  *size = attr->size;
-  if (job->has_leader) {
-    job_fill_attr(job, job->leader, 1, leader);
+  *kernel_size = attr->size;
+  if (attempt->has_leader) {
+    attempt_fill_attr(attempt, attempt->leader, 1, leader);
     of_leader = call;
     of_leader.attr = leader;
     call.leader = &of_leader;
@@ -141,14 +145,14 @@ static int job_try(const job_t *job, uint32_t *size, uvperf_error_t *error) {
 /* -- fallbacks ------------------------------------------------------------ */
 
 /* Reports once that the library has cleared inherit by itself. */
-static int job_note_alone(const job_t *job, uvperf_error_t *error) {
-  evlist_attr_t *attr = &job->evlist->attrs->at[job->attr];
+static int attempt_note_alone(const attempt_t *attempt, uvperf_error_t *error) {
+  evlist_attr_t *attr = &attempt->evlist->attrs->at[attempt->attr];
   const uvperf_change_t alone = {UVPERF_FALLBACK_INHERIT, UVPERF_ATTR_INHERIT,
                                  1, 0, 0};
   uvperf_change_t *changes;
   size_t i;
 
-  if (!attr->stays_alone || !(job->target->inherit || attr->asked->inherit))
+  if (!attr->stays_alone || !(attempt->target->inherit || attr->asked->inherit))
     return 0;
   for (i = 0; i < attr->nr_changes; i++)
     if (attr->changes[i].fallback == UVPERF_FALLBACK_INHERIT)
@@ -169,17 +173,17 @@ static int job_note_alone(const job_t *job, uvperf_error_t *error) {
 /* Returns the fd, or a code and the error. The error may not be NULL, because
  * its cause selects the fallback. Changes that do not help are undone, because
  * at another place the attr may work unchanged. */
-static int open_or_fall_back(const job_t *job, uvperf_error_t *error) {
-  const evlist_opening_t *opening = job->evlist->opening;
-  evlist_attr_t *attr = &job->evlist->attrs->at[job->attr];
+static int open_or_fall_back(const attempt_t *attempt, uvperf_error_t *error) {
+  const evlist_opening_t *opening = attempt->evlist->opening;
+  evlist_attr_t *attr = &attempt->evlist->attrs->at[attempt->attr];
   uvperf__fallback_t fallback = {
       .allowed = opening->fallbacks,
-      .is_of_cpu =
-          job->is_trial || !uvperf__evlist_target_is_tasks(job->target->type),
+      .is_of_cpu = attempt->is_trial ||
+                   !uvperf__evlist_target_is_tasks(attempt->target->type),
       .is_by_program = opening->opener.open != NULL,
   };
   uvperf_error_t failed;
-  uint32_t asked_size;
+  uint32_t kernel_size;
   int fd, rc;
 
   if (opening->has_chosen)
@@ -188,16 +192,16 @@ static int open_or_fall_back(const job_t *job, uvperf_error_t *error) {
     fallback.allowed |= UVPERF_FALLBACK_PRECISE;
   if (attr->is_fixed)
     fallback.allowed = 0;
-  fd = job_try(job, &asked_size, error);
+  fd = attempt_try(attempt, &kernel_size, error);
   failed = *error;
   while (fd < 0 && fallback.allowed != 0) {
     uint32_t size = attr->attr->size;
 
     /* E2BIG has put the kernel's own size into the attr that was tried. */
-    attr->attr->size = asked_size;
+    attr->attr->size = kernel_size;
     if (!uvperf__fallback_next(&fallback, attr->attr, size, &failed))
       break;
-    fd = job_try(job, &asked_size, &failed);
+    fd = attempt_try(attempt, &kernel_size, &failed);
   }
   if (fd >= 0) {
     rc = uvperf__fallback_keep(&fallback, &attr->changes, &attr->nr_changes,
@@ -221,11 +225,11 @@ int uvperf__evlist_choose(uvperf__evlist_t *evlist, size_t attr,
                           uvperf_error_t *error) {
   const evlist_target_t self = {.type = UVPERF_TARGET_SELF, .cgroup = -1};
   evlist_place_t place = {.place = {.cpu = -1}};
-  const job_t job = {.evlist = evlist,
-                     .target = &self,
-                     .place = &place,
-                     .attr = attr,
-                     .is_trial = 1};
+  const attempt_t attempt = {.evlist = evlist,
+                             .target = &self,
+                             .place = &place,
+                             .attr = attr,
+                             .is_trial = 1};
   evlist_attr_t *own = &evlist->attrs->at[attr];
   uvperf_error_t why;
   size_t i;
@@ -235,7 +239,7 @@ int uvperf__evlist_choose(uvperf__evlist_t *evlist, size_t attr,
       (own->item.flags & UVPERF_ITEM_CPU_WIDE))
     return 0;
   memset(&why, 0, sizeof(why));
-  fd = open_or_fall_back(&job, &why);
+  fd = open_or_fall_back(&attempt, &why);
   if (fd >= 0)
     uvperf__sys_close(fd);
   for (i = 0; i < own->nr_changes; i++)
@@ -267,7 +271,7 @@ void uvperf__evlist_close_event(uvperf__evlist_t *evlist, evlist_event_t *event,
   uvperf__leftovers_add(leftovers, NULL, 0, event->fd);
   event->fd = -1;
   uvperf__evlist_leave(evlist, event);
-  if (event->state != COUNTER_OPEN)
+  if (event->state != EVENT_OPEN)
     return;
   evlist->attrs->at[attr].nr_open--;
   evlist->places->nr_open--;
@@ -276,21 +280,21 @@ void uvperf__evlist_close_event(uvperf__evlist_t *evlist, evlist_event_t *event,
 /* Finds the event that leads the group at this place: the first event that is
  * open. If an event before this attr is still planned, its group was cut off,
  * and this attr must wait too. */
-static void job_find_leader(job_t *job) {
-  const evlist_attr_t *attrs = job->evlist->attrs->at;
-  const evlist_event_t *events = job->place->events;
-  size_t leader = attrs[job->attr].item.leader;
+static void attempt_find_leader(attempt_t *attempt) {
+  const evlist_attr_t *attrs = attempt->evlist->attrs->at;
+  const evlist_event_t *events = attempt->place->events;
+  size_t leader = attrs[attempt->attr].item.leader;
   size_t i;
 
-  for (i = leader; i < job->attr; i++) {
+  for (i = leader; i < attempt->attr; i++) {
     if (attrs[i].item.leader != leader)
       continue;
-    if (events[i].state == COUNTER_PLANNED)
-      job->is_cut = 1;
-    if (events[i].state != COUNTER_OPEN || job->has_leader)
+    if (events[i].state == EVENT_PLANNED)
+      attempt->is_cut = 1;
+    if (events[i].state != EVENT_OPEN || attempt->has_leader)
       continue;
-    job->has_leader = 1;
-    job->leader = i;
+    attempt->has_leader = 1;
+    attempt->leader = i;
   }
 }
 
@@ -300,41 +304,42 @@ static void job_find_leader(job_t *job) {
  * the child's context. Opening a sibling in the task's context fails with
  * EINVAL, or with ENODEV once the child has ended. Both codes have other causes
  * too, so this function tries to open an event that any group accepts. */
-static int group_is_cut_off(const job_t *job, int code) {
-  const evlist_opening_t *opening = job->evlist->opening;
+static int group_is_cut_off(const attempt_t *attempt, int code) {
+  const evlist_opening_t *opening = attempt->evlist->opening;
   struct perf_event_attr *attr = opening->scratch;
   int fd;
 
-  if ((code != -EINVAL && code != -ENODEV) || !job->has_leader ||
-      !attr_inherits(job->evlist, job->target, job->leader))
+  if ((code != -EINVAL && code != -ENODEV) || !attempt->has_leader ||
+      !attr_inherits(attempt->evlist, attempt->target, attempt->leader))
     return 0;
-  job_fill_attr(job, job->leader, 0, attr);
+  attempt_fill_attr(attempt, attempt->leader, 0, attr);
   attr_make_dummy(attr);
-  fd = uvperf__open(&opening->opener, attr, job->place->place.pid,
-                    job->place->place.cpu, job->place->events[job->leader].fd,
+  fd = uvperf__open(&opening->opener, attr, attempt->place->place.pid,
+                    attempt->place->place.cpu,
+                    attempt->place->events[attempt->leader].fd,
                     PERF_FLAG_FD_CLOEXEC);
   if (fd >= 0)
     uvperf__sys_close(fd);
   return fd == -EINVAL || fd == -ENODEV;
 }
 
-static int open_event(job_t *job, uvperf_error_t *error) {
-  uvperf__evlist_t *evlist = job->evlist;
-  evlist_attr_t *attr = &evlist->attrs->at[job->attr];
-  evlist_event_t *event = &job->place->events[job->attr];
+static int open_event(attempt_t *attempt, uvperf_error_t *error) {
+  uvperf__evlist_t *evlist = attempt->evlist;
+  evlist_attr_t *attr = &evlist->attrs->at[attempt->attr];
+  evlist_event_t *event = &attempt->place->events[attempt->attr];
   uvperf__control_t control = {.request = PERF_EVENT_IOC_ID};
   int rc;
 
-  rc = open_or_fall_back(job, error);
-  job->is_cut = group_is_cut_off(job, rc);
-  if (rc == -EINVAL && job->has_leader && !job->is_cut &&
+  rc = open_or_fall_back(attempt, error);
+  attempt->is_cut = group_is_cut_off(attempt, rc);
+  if (rc == -EINVAL && attempt->has_leader && !attempt->is_cut &&
       (attr->item.flags & UVPERF_ITEM_WEAK)) {
-    job->has_leader = 0;
-    rc = open_or_fall_back(job, error);
+    attempt->has_leader = 0;
+    rc = open_or_fall_back(attempt, error);
   }
   if (rc >= 0) {
     event->fd = rc;
-    rc = job_note_alone(job, error);
+    rc = attempt_note_alone(attempt, error);
   }
   /* The id is needed to find the event's value among the values of a group, and
    * to find the event that wrote a record. An event that is read alone needs no
@@ -347,19 +352,19 @@ static int open_event(job_t *job, uvperf_error_t *error) {
       uvperf__explain_control(error, rc, &control);
   }
   if (rc == 0)
-    rc = uvperf__evlist_apply_settings(evlist, job->attr, event, error);
+    rc = uvperf__evlist_apply_settings(evlist, attempt->attr, event, error);
   if (rc == 0)
-    rc = uvperf__evlist_join(evlist, job->target, job->place, job->attr,
-                             &job->is_vital, error);
+    rc = uvperf__evlist_join(evlist, attempt->target, attempt->place,
+                             attempt->attr, &attempt->is_vital, error);
   if (rc != 0) {
-    uvperf__evlist_close_event(evlist, event, job->attr);
+    uvperf__evlist_close_event(evlist, event, attempt->attr);
     if (!attr->is_fixed)
       uvperf__evlist_attr_restore(attr);
     return rc;
   }
-  event->state = COUNTER_OPEN;
-  event->is_unchecked = job->place->start != 0;
-  event->leader = job->has_leader ? job->leader : job->attr;
+  event->state = EVENT_OPEN;
+  event->is_unchecked = attempt->place->start != 0;
+  event->leader = attempt->has_leader ? attempt->leader : attempt->attr;
   attr->is_fixed = 1;
   attr->nr_open++;
   evlist->places->nr_open++;
@@ -368,40 +373,40 @@ static int open_event(job_t *job, uvperf_error_t *error) {
 
 /* A shortage is a failure of the call, because it would be a matter of chance
  * which events are open. */
-static int fail_event(const job_t *job, uvperf_error_t *why,
+static int fail_event(const attempt_t *attempt, uvperf_error_t *why,
                       uvperf_error_t *error) {
-  evlist_event_t *event = &job->place->events[job->attr];
+  evlist_event_t *event = &attempt->place->events[attempt->attr];
 
-  if (job->is_vital || uvperf__error_is_shortage(why) ||
-      (job->evlist->flags & UVPERF_SET_STRICT)) {
-    uvperf__evlist_locate(why, job->attr, job->target->index);
+  if (attempt->is_vital || uvperf__error_is_shortage(why) ||
+      (attempt->evlist->flags & UVPERF_SET_STRICT)) {
+    uvperf__evlist_locate(why, attempt->attr, attempt->target->index);
     if (error != NULL)
       *error = *why;
     return why->code;
   }
-  event->state = COUNTER_FAILED;
+  event->state = EVENT_FAILED;
   event->code = why->code;
-  return uvperf__evlist_fail(job->evlist, &job->place->place, job->attr, why,
-                             error);
+  return uvperf__evlist_fail(attempt->evlist, &attempt->place->place,
+                             attempt->attr, why, error);
 }
 
 /* Opens an event if it is planned. If the event's group was cut off, and
  * another try follows, the event stays planned. */
 static int open_planned(uvperf__evlist_t *evlist, const evlist_at_t *at,
                         size_t attr, int is_last, uvperf_error_t *error) {
-  job_t job = {
+  attempt_t attempt = {
       .evlist = evlist, .target = at->target, .place = at->place, .attr = attr};
   uvperf_error_t why;
 
-  if (at->place->events[attr].state != COUNTER_PLANNED)
+  if (at->place->events[attr].state != EVENT_PLANNED)
     return 0;
-  job_find_leader(&job);
-  if (job.is_cut)
+  attempt_find_leader(&attempt);
+  if (attempt.is_cut)
     return 0;
   memset(&why, 0, sizeof(why));
-  if (open_event(&job, &why) == 0 || (job.is_cut && !is_last))
+  if (open_event(&attempt, &why) == 0 || (attempt.is_cut && !is_last))
     return 0;
-  return fail_event(&job, &why, error);
+  return fail_event(&attempt, &why, error);
 }
 
 /* -- groups that are inherited -------------------------------------------- */
@@ -428,8 +433,7 @@ static int group_is_spoilt(const uvperf__evlist_t *evlist,
       !attr_inherits(evlist, at->target, leader))
     return 0;
   for (i = leader; i < uvperf__evlist_end(evlist, leader); i++)
-    if (attr_is_of_group(evlist, i, leader) &&
-        events[i].state == COUNTER_PLANNED)
+    if (attr_is_of_group(evlist, i, leader) && events[i].state == EVENT_PLANNED)
       return 1;
   return uvperf__sys_read(events[leader].fd, evlist->reading->words,
                           evlist->reading->words_size) == -ECHILD;
@@ -448,7 +452,7 @@ static int group_open_again(uvperf__evlist_t *evlist, const evlist_at_t *at,
     if (!uvperf__evlist_is_led(event, leader))
       continue;
     uvperf__evlist_close_event(evlist, event, i);
-    event->state = COUNTER_PLANNED;
+    event->state = EVENT_PLANNED;
   }
   for (i = leader; i < end && rc == 0; i++)
     if (attr_is_of_group(evlist, i, leader))
@@ -480,7 +484,7 @@ static int places_check_task(uvperf__evlist_t *evlist,
                              const evlist_target_t *target,
                              evlist_place_t *places, size_t nr,
                              uvperf_error_t *error) {
-  job_t job = {.evlist = evlist, .target = target};
+  attempt_t attempt = {.evlist = evlist, .target = target};
   evlist_event_t *event;
   uvperf_error_t why;
   int has_checked = 0, rc = 0;
@@ -488,19 +492,19 @@ static int places_check_task(uvperf__evlist_t *evlist,
 
   memset(&why, 0, sizeof(why));
   for (i = nr * evlist->attrs->nr; i > 0 && rc == 0; i--) {
-    job.place = &places[(i - 1) / evlist->attrs->nr];
-    job.attr = (i - 1) % evlist->attrs->nr;
-    event = &job.place->events[job.attr];
+    attempt.place = &places[(i - 1) / evlist->attrs->nr];
+    attempt.attr = (i - 1) % evlist->attrs->nr;
+    event = &attempt.place->events[attempt.attr];
     if (!event->is_unchecked)
       continue;
     event->is_unchecked = 0;
     if (!has_checked)
-      uvperf__task_check(job.place->place.pid, job.place->start, &why);
+      uvperf__task_check(attempt.place->place.pid, attempt.place->start, &why);
     has_checked = 1;
     if (why.code == 0)
       continue;
-    uvperf__evlist_close_event(evlist, event, job.attr);
-    rc = fail_event(&job, &why, error);
+    uvperf__evlist_close_event(evlist, event, attempt.attr);
+    rc = fail_event(&attempt, &why, error);
   }
   return rc;
 }

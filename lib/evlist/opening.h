@@ -47,7 +47,7 @@ int uvperf__evlist_open_next(uvperf__evlist_t *evlist, evlist_cursor_t *cursor,
 int uvperf__evlist_open_place(uvperf__evlist_t *evlist, const evlist_at_t *at,
                               uvperf_error_t *error);
 
-/* Closes an event if it is open. */
+/* Closes an event if it is open. The caller sets its new state. */
 void uvperf__evlist_close_event(uvperf__evlist_t *evlist, evlist_event_t *event,
                                 size_t attr);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The places where attrs are opened: the targets, the events, and the failures
- * to open events. */
+ * to open events. A place is a pid and a CPU, as for perf_event_open(2). */
 #ifndef UVPERF_LIB_EVLIST_PLACES_H
 #define UVPERF_LIB_EVLIST_PLACES_H
 
@@ -15,10 +15,10 @@ typedef struct counted_s {
 } counted_t;
 
 enum evlist_state {
-  COUNTER_NONE,    /* not opened here */
-  COUNTER_PLANNED, /* to be opened */
-  COUNTER_FAILED,  /* could not be opened: `code` */
-  COUNTER_OPEN
+  EVENT_ABSENT,  /* not opened here */
+  EVENT_PLANNED, /* to be opened */
+  EVENT_FAILED,  /* could not be opened: `code` */
+  EVENT_OPEN
 };
 
 /* One attr at one place. */
@@ -26,9 +26,9 @@ typedef struct evlist_event_s {
   enum evlist_state state;
   int code; /* 0, or why opening or the last read failed */
   int fd;
-  /* Whether the attr's program was attached through this event, and the fd of
-   * its link. The fd is -1 if there is no link. The program is then attached as
-   * long as the event is open. */
+  /* Whether the attr's BPF program was attached through this event, and if so,
+   * the fd of its link. The fd is -1 if there is no link. The program is then
+   * attached as long as the event is open. */
   int has_bpf;
   int bpf_link;
   /* The attr whose event is used to read this event: the leader of its group at
@@ -39,26 +39,27 @@ typedef struct evlist_event_s {
   /* Its page, if its whole group is read with pages when possible; or NULL. */
   const struct perf_event_mmap_page *page;
   evlist_source_t *source; /* NULL: it writes into no ring */
-  evlist_source_t *silent; /* if there are rings and it writes no records */
-  int is_unfit;            /* FAILED by the plan: do not try it here */
+  /* If there are rings and it writes no records. Samples of its group can have
+   * its count and its id (PERF_SAMPLE_READ). */
+  evlist_source_t *silent;
+  int is_unfit;     /* FAILED by the plan: do not try it here */
   int is_unchecked; /* OPEN, but maybe of another task with the same id */
   /* If the event was closed to be opened again (`is_carried`), its counts when
    * it was closed. */
   counted_t carry;
   int is_carried;
-  uint64_t left;      /* `last.running` when its CPU was found to be offline */
+  uint64_t left;      /* `last.running` when its CPU went offline: hotplug.c */
   counted_t last;     /* at the last read */
   uint32_t map_entry; /* its key in the attr's map, plus 1; 0: none */
-  uint64_t lost;      /* of `last.lost`, what its ring's `lost` has */
+  uint64_t lost;      /* the part of `last.lost` that its ring counts already */
   counted_t base;     /* at the last reset */
   int base_code;      /* 0, or why `base` could not be read */
 } evlist_event_t;
 
 typedef struct evlist_place_s {
   uvperf_place_t place;
-  /* Of the task, for uvperf__task_is_gone_now. */
-  uint64_t start;
-  uint64_t looked_up;
+  uint64_t start;     /* of the task: see host/task.h */
+  uint64_t looked_up; /* ns: see uvperf__task_is_gone_now */
   int is_gone;
   int was_read;
   int has_begun;   /* a command that has called execve(2) */
@@ -87,7 +88,7 @@ typedef struct evlist_target_s {
   size_t alive_place;
   size_t alive_attr;
   size_t alive_task;
-  int has_writer; /* has an event that writes into a ring */
+  int has_writer; /* a probe has found an event that writes into a ring */
   int has_ended;
   int is_end_taken;
 } evlist_target_t;
@@ -153,13 +154,13 @@ static inline int uvperf__evlist_target_is_tasks(uint32_t type) {
 
 /* Whether the event is open, and writes into a ring. */
 static inline int uvperf__evlist_writes(const evlist_event_t *event) {
-  return event->state == COUNTER_OPEN && event->source != NULL;
+  return event->state == EVENT_OPEN && event->source != NULL;
 }
 
 /* Whether the event is read together with the event of this leader. */
 static inline int uvperf__evlist_is_led(const evlist_event_t *event,
                                         size_t leader) {
-  return event->state == COUNTER_OPEN && event->leader == leader;
+  return event->state == EVENT_OPEN && event->leader == leader;
 }
 
 /* Whether this event is read itself at this place, and not together with its
@@ -176,8 +177,9 @@ size_t uvperf__evlist_position(const uvperf__evlist_t *evlist, uint32_t index);
 
 /* -- plan.c -- */
 
-/* Makes a target with its places. Events to be opened are COUNTER_PLANNED.
- * Events that can never be opened are failures. Returns 0, or a code and the
+/* Makes a target with its places. Events to be opened are EVENT_PLANNED.
+ * Events that fit nowhere on the target are failures, until a CPU comes on which
+ * they do. Returns 0, or a code and the
  * error. */
 int uvperf__evlist_plan(uvperf__evlist_t *evlist, const uvperf_target_t *target,
                         evlist_target_t **planned, uvperf_error_t *error);

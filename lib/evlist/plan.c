@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Plans which attr is opened at which place. Events that the kernel cannot
- * count there, or would count twice, are left out. Opens nothing. */
+ * count there, or would count twice, are left out. Opens no events.
+ *
+ * An item is what the user asked for, an attr is the item as it is opened, and
+ * an event is the attr at one place. The first place stands for the target: an
+ * attr that is unfit is so at all places. */
 #include "evlist/opening.h"
 
 #include <errno.h>
@@ -62,7 +66,7 @@ int uvperf__evlist_add_places(uvperf__evlist_t *evlist, evlist_target_t *target,
 }
 
 static void event_make_unfit(evlist_event_t *event, int code) {
-  event->state = COUNTER_FAILED;
+  event->state = EVENT_FAILED;
   event->code = code;
   event->is_unfit = 1;
 }
@@ -94,7 +98,8 @@ static int item_can_be_on(const uvperf_event_item_t *item,
   return 0;
 }
 
-/* Whether the PMU cannot count tasks. UVPERF_ITEM_CPU_WIDE marks such PMUs.
+/* Whether the target has tasks only and the PMU cannot count them.
+ * UVPERF_ITEM_CPU_WIDE marks such PMUs.
  * These are uncore PMUs and similar PMUs, whose task_ctx_nr is
  * perf_invalid_context in the kernel. */
 static int item_is_of_no_task(const uvperf_event_item_t *item,
@@ -210,10 +215,10 @@ static int plan_once_a_package(plan_t *plan, size_t attr) {
   }
   plan->has_packages = 1;
   for (i = 0; i < nr; i++)
-    for (j = i + 1; j < nr && places[i].events[attr].state == COUNTER_PLANNED;
+    for (j = i + 1; j < nr && places[i].events[attr].state == EVENT_PLANNED;
          j++)
       if (places_are_of_one_package(&places[i], &places[j]))
-        places[j].events[attr].state = COUNTER_NONE;
+        places[j].events[attr].state = EVENT_ABSENT;
   return 0;
 }
 
@@ -236,8 +241,8 @@ int uvperf__evlist_has_package(const uvperf__evlist_t *evlist,
   for (i = 0; i < target->nr_places; i++) {
     other = &target->places[i];
     if (other != place && places_are_of_one_package(other, place) &&
-        (other->events[attr].state == COUNTER_OPEN ||
-         other->events[attr].state == COUNTER_PLANNED))
+        (other->events[attr].state == EVENT_OPEN ||
+         other->events[attr].state == EVENT_PLANNED))
       return 1;
   }
   return 0;
@@ -259,7 +264,7 @@ static int attr_goes_to(const uvperf__evlist_t *evlist,
                           !attr_fits(&attrs[first], target)))
     first++;
   return item_can_be_at(&attrs[attr].item, place) &&
-         (first == attr || place->events[first].state == COUNTER_PLANNED);
+         (first == attr || place->events[first].state == EVENT_PLANNED);
 }
 
 static int plan_attr(plan_t *plan, size_t attr) {
@@ -274,7 +279,7 @@ static int plan_attr(plan_t *plan, size_t attr) {
   for (i = 0; i < target->nr_places; i++) {
     if (!attr_goes_to(evlist, target, &target->places[i], attr))
       continue;
-    target->places[i].events[attr].state = COUNTER_PLANNED;
+    target->places[i].events[attr].state = EVENT_PLANNED;
     nr++;
   }
   if (nr == 0)
@@ -294,7 +299,7 @@ static void target_make_fit(uvperf__evlist_t *evlist, evlist_target_t *target,
     event = &target->places[i].events[attr];
     if (!event->is_unfit)
       continue;
-    event->state = COUNTER_NONE;
+    event->state = EVENT_ABSENT;
     event->code = 0;
     event->is_unfit = 0;
   }
@@ -313,7 +318,7 @@ void uvperf__evlist_plan_place(uvperf__evlist_t *evlist,
         !uvperf__evlist_has_package(evlist, target, place, attr)) {
       if (elsewhere->is_unfit)
         target_make_fit(evlist, target, attr);
-      place->events[attr].state = COUNTER_PLANNED;
+      place->events[attr].state = EVENT_PLANNED;
     } else if (elsewhere->is_unfit) {
       event_make_unfit(&place->events[attr], elsewhere->code);
     }
@@ -356,7 +361,8 @@ static int plan_spots(plan_t *plan, uvperf__target_spots_t *spots,
   return target->cgroup_path == NULL ? plan_no_memory(plan->error) : 0;
 }
 
-/* A target that does not exist has one place, where all attrs have failed. */
+/* A target that cannot be listed, as it does not exist for example, has one
+ * place, where all attrs have failed. */
 int uvperf__evlist_plan(uvperf__evlist_t *evlist, const uvperf_target_t *asked,
                         evlist_target_t **planned, uvperf_error_t *error) {
   int is_tasks = uvperf__evlist_target_is_tasks(asked->type);
@@ -409,6 +415,6 @@ size_t uvperf__evlist_nr_planned(const uvperf__evlist_t *evlist,
   size_t i;
 
   for (i = 0; i < target->nr_places * evlist->attrs->nr; i++)
-    nr += target->events[i].state == COUNTER_PLANNED;
+    nr += target->events[i].state == EVENT_PLANNED;
   return nr;
 }

@@ -396,10 +396,10 @@ static uint64_t count_since(uint64_t last, uint64_t *base) {
 
 static void event_fill_cell(evlist_event_t *event, int is_snapshot, int is_gone,
                             uvperf__cell_t *cell) {
-  if (event->state == COUNTER_NONE)
+  if (event->state == EVENT_ABSENT)
     return;
   cell->code = event->code;
-  if (event->state != COUNTER_OPEN) {
+  if (event->state != EVENT_OPEN) {
     /* The event's earlier counts were reported, and go on if the event is
      * opened again. If the state were NOT_AVAILABLE now, the counts would then
      * look new. */

@@ -367,7 +367,7 @@ size_t uvperf__evlist_nr_new_rings(const uvperf__evlist_t *evlist,
     if (cpu < 0 || (seen[cpu / 8] >> cpu % 8 & 1))
       continue;
     for (i = 0; i < attrs->nr; i++)
-      if (at.place->events[i].state == COUNTER_PLANNED &&
+      if (at.place->events[i].state == EVENT_PLANNED &&
           uvperf__attr_writes_records(attrs->at[i].attr))
         break;
     if (i == attrs->nr)
