@@ -140,5 +140,8 @@ int record_running_write(const record_options_t *options, pid_t command,
     rc = record_synth_cgroups(&synth);
   if (rc == 0)
     rc = write_kernel(&synth, options);
-  return rc == 0 ? record_synth_bpf(&synth) : rc;
+  if (rc == 0)
+    rc = record_synth_bpf(&synth);
+  common_buffer_free(&synth.build);
+  return rc;
 }

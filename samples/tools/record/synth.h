@@ -11,6 +11,7 @@
 
 #include <linux/perf_event.h>
 
+#include "common/buffer.h"
 #include "common/targets.h"
 
 /* Takes a record. Returns 0, or another value, which ends the synthesis. */
@@ -35,6 +36,7 @@ typedef struct record_synth_s {
   /* Receives 1 if the kernel's addresses are hidden (kptr_restrict). Then there
    * are no records of the kernel. */
   int kernel_hidden;
+  common_buffer_t build; /* the last record, which the caller releases */
 } record_synth_t;
 
 /* Call these functions when the kernel already records mappings and tasks, so

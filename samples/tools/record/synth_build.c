@@ -7,9 +7,11 @@
  * sample_id. */
 #define FIRST_OF_PERF 64
 
-void record_synth_begin(common_buffer_t *build, uint32_t type, uint16_t misc) {
-  build->used = 0;
-  record_bytes_begin(build, type, misc);
+common_buffer_t *record_synth_begin(record_synth_t *synth, uint32_t type,
+                                    uint16_t misc) {
+  synth->build.used = 0;
+  record_bytes_begin(&synth->build, type, misc);
+  return &synth->build;
 }
 
 void record_synth_put_path(common_buffer_t *build, const char *path) {
@@ -29,7 +31,8 @@ static size_t trailer_bytes(const struct perf_event_attr *attr) {
   return size;
 }
 
-int record_synth_end(const record_synth_t *synth, common_buffer_t *build) {
+int record_synth_end(record_synth_t *synth) {
+  common_buffer_t *build = &synth->build;
   struct perf_event_header header;
 
   record_bytes_align(build, sizeof(uint64_t));

@@ -10,8 +10,9 @@
  * perf_event_mmap_event of kernel/events/core.c. */
 #define RECORD_SYNTH_PATH_BYTES 4088
 
-/* Begins a record; the one before it is dropped. */
-void record_synth_begin(common_buffer_t *build, uint32_t type, uint16_t misc);
+/* Begins a record; the one before it is dropped. Returns synth->build. */
+common_buffer_t *record_synth_begin(record_synth_t *synth, uint32_t type,
+                                    uint16_t misc);
 
 /* Appends a path, or "//toolong" as the kernel does. */
 void record_synth_put_path(common_buffer_t *build, const char *path);
@@ -19,6 +20,6 @@ void record_synth_put_path(common_buffer_t *build, const char *path);
 /* Completes the record and passes it to synth->write. Records of the kernel's
  * types get a trailer of zeros: id 0 means a synthesized record for perf(1).
  * Returns the value of synth->write. */
-int record_synth_end(const record_synth_t *synth, common_buffer_t *build);
+int record_synth_end(record_synth_t *synth);
 
 #endif

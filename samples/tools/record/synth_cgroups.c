@@ -7,24 +7,14 @@
 /* PERF_RECORD_CGROUP, which older headers lack. */
 #define CGROUP 19
 
-typedef struct writer_s {
-  const record_synth_t *synth;
-  common_buffer_t build;
-} writer_t;
-
 static int write_cgroup(void *arg, uint64_t id, const char *path) {
-  writer_t *writer = arg;
+  common_buffer_t *build = record_synth_begin(arg, CGROUP, 0);
 
-  record_synth_begin(&writer->build, CGROUP, 0);
-  record_bytes_put_u64(&writer->build, id);
-  record_bytes_put_text(&writer->build, path);
-  return record_synth_end(writer->synth, &writer->build);
+  record_bytes_put_u64(build, id);
+  record_bytes_put_text(build, path);
+  return record_synth_end(arg);
 }
 
 int record_synth_cgroups(record_synth_t *synth) {
-  writer_t writer = {.synth = synth};
-  int rc = common_cgroups(write_cgroup, &writer);
-
-  common_buffer_free(&writer.build);
-  return rc;
+  return common_cgroups(write_cgroup, synth);
 }

@@ -60,23 +60,18 @@ static int read_text(text_t *text, const char *path) {
   return text->start == 0 ? -1 : 0; /* hidden addresses read as 0 */
 }
 
-/* If /proc/kallsyms does not show the end of the text, the text ends at the end
- * of all addresses. */
-static uint64_t text_bytes(const text_t *text) {
-  return text->end > text->start ? text->end - text->start : 0 - text->start;
-}
+static int write_map(record_synth_t *synth, uint64_t start, uint64_t size,
+                     uint64_t pgoff, const char *name) {
+  common_buffer_t *build =
+      record_synth_begin(synth, PERF_RECORD_MMAP, PERF_RECORD_MISC_KERNEL);
 
-static int write_map(const record_synth_t *synth, common_buffer_t *build,
-                     uint64_t start, uint64_t size, uint64_t pgoff,
-                     const char *name) {
-  record_synth_begin(build, PERF_RECORD_MMAP, PERF_RECORD_MISC_KERNEL);
   record_bytes_put_u32(build, UINT32_MAX); /* no process, all */
   record_bytes_put_u32(build, 0);
   record_bytes_put_u64(build, start);
   record_bytes_put_u64(build, size);
   record_bytes_put_u64(build, pgoff);
   record_synth_put_path(build, name);
-  return record_synth_end(synth, build);
+  return record_synth_end(synth);
 }
 
 /* -- modules --------------------------------------------------------------- */
@@ -122,7 +117,7 @@ static void find_file(const char *dep, const char *release, const char *module,
 
 /* "xfs 2109440 1 - Live 0xffffffffc0a00000", proc(5). A kernel without modules
  * has no such file. */
-static int write_modules(const record_synth_t *synth, common_buffer_t *build) {
+static int write_modules(record_synth_t *synth) {
   char line[4096], path[4096], module[128], dep_path[256], name[4096], *dep;
   struct utsname system;
   uint64_t size, start;
@@ -145,7 +140,7 @@ static int write_modules(const record_synth_t *synth, common_buffer_t *build) {
       continue;
     find_file(dep == NULL ? "" : dep, system.release, module, name,
               sizeof(name));
-    rc = write_map(synth, build, start, size, 0, name);
+    rc = write_map(synth, start, size, 0, name);
   }
   free(dep);
   fclose(file);
@@ -153,7 +148,6 @@ static int write_modules(const record_synth_t *synth, common_buffer_t *build) {
 }
 
 int record_synth_kernel(record_synth_t *synth) {
-  common_buffer_t build = {NULL, 0, 0};
   char path[512], name[64];
   text_t text;
   int rc;
@@ -164,11 +158,11 @@ int record_synth_kernel(record_synth_t *synth) {
     synth->kernel_hidden = 1;
     return 0;
   }
+  /* If /proc/kallsyms does not show the end of the text, the text ends at the
+   * end of all addresses. */
+  if (text.end <= text.start)
+    text.end = 0;
   snprintf(name, sizeof(name), "[kernel.kallsyms]%s", text.symbol);
-  rc =
-      write_map(synth, &build, text.start, text_bytes(&text), text.start, name);
-  if (rc == 0)
-    rc = write_modules(synth, &build);
-  common_buffer_free(&build);
-  return rc;
+  rc = write_map(synth, text.start, text.end - text.start, text.start, name);
+  return rc == 0 ? write_modules(synth) : rc;
 }

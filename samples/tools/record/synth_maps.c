@@ -21,42 +21,36 @@
 #define MOST_CPUS    32000
 
 int record_synth_thread_map(record_synth_t *synth, const common_ids_t *tids) {
-  common_buffer_t build = {NULL, 0, 0};
   char comm[COMMON_PROC_COMM_BYTES];
+  common_buffer_t *build;
   size_t i;
-  int rc;
 
   if (tids->nr > MOST_THREADS)
     return 0;
-  record_synth_begin(&build, THREAD_MAP, 0);
-  record_bytes_put_u64(&build, tids->nr);
+  build = record_synth_begin(synth, THREAD_MAP, 0);
+  record_bytes_put_u64(build, tids->nr);
   for (i = 0; i < tids->nr; i++) {
-    record_bytes_put_u64(&build, (uint64_t)tids->ids[i]);
+    record_bytes_put_u64(build, (uint64_t)tids->ids[i]);
     memset(comm, 0, sizeof(comm));
     if (tids->ids[i] < 0 ||
         common_proc_comm(tids->ids[i], tids->ids[i], comm) != 0)
       comm[0] = '\0';
     comm[15] = '\0';
-    common_buffer_add(&build, comm, 16);
+    common_buffer_add(build, comm, 16);
   }
-  rc = record_synth_end(synth, &build);
-  common_buffer_free(&build);
-  return rc;
+  return record_synth_end(synth);
 }
 
 int record_synth_cpu_map(record_synth_t *synth, const common_ids_t *cpus) {
-  common_buffer_t build = {NULL, 0, 0};
+  common_buffer_t *build;
   size_t i;
-  int rc;
 
   if (cpus->nr > MOST_CPUS)
     return 0;
-  record_synth_begin(&build, CPU_MAP, 0);
-  record_bytes_put_u16(&build, CPU_MAP_CPUS);
-  record_bytes_put_u16(&build, (uint16_t)cpus->nr);
+  build = record_synth_begin(synth, CPU_MAP, 0);
+  record_bytes_put_u16(build, CPU_MAP_CPUS);
+  record_bytes_put_u16(build, (uint16_t)cpus->nr);
   for (i = 0; i < cpus->nr; i++)
-    record_bytes_put_u16(&build, (uint16_t)cpus->ids[i]);
-  rc = record_synth_end(synth, &build);
-  common_buffer_free(&build);
-  return rc;
+    record_bytes_put_u16(build, (uint16_t)cpus->ids[i]);
+  return record_synth_end(synth);
 }

@@ -15,16 +15,19 @@
 #define COMM_BYTES 16
 
 typedef struct task_s {
-  const record_synth_t *synth;
-  common_buffer_t build;
+  record_synth_t *synth;
   int32_t pid;
   int32_t tid;
   int failure; /* of writing a mapping; failures of /proc are ignored */
 } task_t;
 
-static void put_ids(task_t *task) {
-  record_bytes_put_u32(&task->build, (uint32_t)task->pid);
-  record_bytes_put_u32(&task->build, (uint32_t)task->tid);
+/* Begins a record that names the thread. */
+static common_buffer_t *begin(task_t *task, uint32_t type, uint16_t misc) {
+  common_buffer_t *build = record_synth_begin(task->synth, type, misc);
+
+  record_bytes_put_u32(build, (uint32_t)task->pid);
+  record_bytes_put_u32(build, (uint32_t)task->tid);
+  return build;
 }
 
 /* /proc does not say which thread created a thread, so the record names the
@@ -33,15 +36,15 @@ static void put_ids(task_t *task) {
  * follow. */
 static int write_fork(task_t *task, uint32_t ppid) {
   uint32_t parent = task->tid == task->pid ? ppid : (uint32_t)task->pid;
+  common_buffer_t *build = record_synth_begin(task->synth, PERF_RECORD_FORK,
+                                              PERF_RECORD_MISC_FORK_EXEC);
 
-  record_synth_begin(&task->build, PERF_RECORD_FORK,
-                     PERF_RECORD_MISC_FORK_EXEC);
-  record_bytes_put_u32(&task->build, (uint32_t)task->pid);
-  record_bytes_put_u32(&task->build, parent);
-  record_bytes_put_u32(&task->build, (uint32_t)task->tid);
-  record_bytes_put_u32(&task->build, parent);
-  record_bytes_put_u64(&task->build, 0); /* the time is not known */
-  return record_synth_end(task->synth, &task->build);
+  record_bytes_put_u32(build, (uint32_t)task->pid);
+  record_bytes_put_u32(build, parent);
+  record_bytes_put_u32(build, (uint32_t)task->tid);
+  record_bytes_put_u32(build, parent);
+  record_bytes_put_u64(build, 0); /* the time is not known */
+  return record_synth_end(task->synth);
 }
 
 /* Writes namespaces in the order of NET_NS_INDEX and so on, see
@@ -49,31 +52,29 @@ static int write_fork(task_t *task, uint32_t ppid) {
 static int write_namespaces(task_t *task) {
   static const char *const names[] = {"net",  "uts", "ipc",   "pid",
                                       "user", "mnt", "cgroup"};
+  common_buffer_t *build;
   struct stat stat_of;
   char path[64];
   size_t i;
 
   if (!task->synth->namespaces)
     return 0;
-  record_synth_begin(&task->build, PERF_RECORD_NAMESPACES, 0);
-  put_ids(task);
-  record_bytes_put_u64(&task->build, sizeof(names) / sizeof(*names));
+  build = begin(task, PERF_RECORD_NAMESPACES, 0);
+  record_bytes_put_u64(build, sizeof(names) / sizeof(*names));
   for (i = 0; i < sizeof(names) / sizeof(*names); i++) {
     snprintf(path, sizeof(path), "/proc/%d/ns/%s", task->tid, names[i]);
     if (stat(path, &stat_of) != 0)
       memset(&stat_of, 0, sizeof(stat_of));
-    record_bytes_put_u64(&task->build, stat_of.st_dev);
-    record_bytes_put_u64(&task->build, stat_of.st_ino);
+    record_bytes_put_u64(build, stat_of.st_dev);
+    record_bytes_put_u64(build, stat_of.st_ino);
   }
-  return record_synth_end(task->synth, &task->build);
+  return record_synth_end(task->synth);
 }
 
 static int write_comm(task_t *task, char *comm) {
   comm[COMM_BYTES - 1] = '\0';
-  record_synth_begin(&task->build, PERF_RECORD_COMM, 0);
-  put_ids(task);
-  record_bytes_put_text(&task->build, comm);
-  return record_synth_end(task->synth, &task->build);
+  record_bytes_put_text(begin(task, PERF_RECORD_COMM, 0), comm);
+  return record_synth_end(task->synth);
 }
 
 /* Returns 1 for the mappings that perf(1) uses: executable mappings, and with
@@ -91,26 +92,24 @@ static uint32_t protection(const common_proc_map_t *map) {
 static int write_map(void *arg, const common_proc_map_t *map) {
   task_t *task = arg;
   uint16_t misc = PERF_RECORD_MISC_USER;
+  common_buffer_t *build;
 
   if (!is_wanted(task, map))
     return 0;
   if (map->prot[2] != 'x')
     misc |= PERF_RECORD_MISC_MMAP_DATA;
-  record_synth_begin(&task->build, PERF_RECORD_MMAP2, misc);
-  put_ids(task);
-  record_bytes_put_u64(&task->build, map->start);
-  record_bytes_put_u64(&task->build, map->end - map->start);
-  record_bytes_put_u64(&task->build, map->pgoff);
-  record_bytes_put_u32(&task->build, map->major);
-  record_bytes_put_u32(&task->build, map->minor);
-  record_bytes_put_u64(&task->build, map->inode);
-  record_bytes_put_u64(&task->build, 0); /* its generation is not known */
-  record_bytes_put_u32(&task->build, protection(map));
-  record_bytes_put_u32(&task->build,
-                       map->prot[3] == 's' ? MAP_SHARED : MAP_PRIVATE);
-  record_synth_put_path(&task->build,
-                        map->path[0] == '\0' ? "//anon" : map->path);
-  task->failure = record_synth_end(task->synth, &task->build);
+  build = begin(task, PERF_RECORD_MMAP2, misc);
+  record_bytes_put_u64(build, map->start);
+  record_bytes_put_u64(build, map->end - map->start);
+  record_bytes_put_u64(build, map->pgoff);
+  record_bytes_put_u32(build, map->major);
+  record_bytes_put_u32(build, map->minor);
+  record_bytes_put_u64(build, map->inode);
+  record_bytes_put_u64(build, 0); /* its generation is not known */
+  record_bytes_put_u32(build, protection(map));
+  record_bytes_put_u32(build, map->prot[3] == 's' ? MAP_SHARED : MAP_PRIVATE);
+  record_synth_put_path(build, map->path[0] == '\0' ? "//anon" : map->path);
+  task->failure = record_synth_end(task->synth);
   return task->failure;
 }
 
@@ -156,7 +155,6 @@ int record_synth_processes(record_synth_t *synth, const common_ids_t *pids) {
 
   for (i = 0; rc == 0 && i < pids->nr; i++)
     rc = write_process(&task, pids->ids[i]);
-  common_buffer_free(&task.build);
   return rc;
 }
 

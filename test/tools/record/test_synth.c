@@ -76,6 +76,7 @@ static void begin(seen_t *seen, uint64_t sample_type) {
   const uvperf_source_t *sources[1];
 
   uvperf_decoder_free(seen->decoder);
+  common_buffer_free(&seen->synth.build);
   memset(seen, 0, sizeof(*seen));
   uvperf_attr_software(&seen->attr, PERF_COUNT_SW_CPU_CLOCK);
   seen->attr.sample_type = sample_type;

@@ -66,6 +66,7 @@ static int on_write(void *arg, const void *record, size_t size) {
 static seen_t seen;
 
 static void begin(const char *root) {
+  common_buffer_free(&seen.synth.build);
   memset(&seen, 0, sizeof(seen));
   uvperf_attr_software(&seen.attr, PERF_COUNT_SW_CPU_CLOCK);
   seen.attr.sample_id_all = 1;
@@ -320,6 +321,7 @@ static void live_loaded_program_has_the_records_of_its_load(void **state) {
     support_skip(__func__, "a JIT for BPF, and addresses of the kernel");
   }
   assert_int_equal(record_synth_bpf(&synth), 0);
+  common_buffer_free(&synth.build);
   live_bpf_close(&found.program);
   assert_int_equal(found.nr_loads, 1);
   memcpy(&len, found.ksymbol + 16, 4);

@@ -80,7 +80,7 @@ static void synthesize(const char *path) {
   int32_t pid = getpid();
   common_ids_t pids = {&pid, 1, 1};
   struct perf_event_attr attr;
-  record_synth_t synth = {write_record, NULL, &attr, 0, 0, 0, NULL, 0};
+  record_synth_t synth = {.write = write_record, .attr = &attr};
   record_file_t *file = record_file_open(path);
 
   assert_non_null(file);
@@ -91,6 +91,7 @@ static void synthesize(const char *path) {
   synth.arg = file;
   assert_int_equal(record_synth_kernel(&synth), 0);
   assert_int_equal(record_synth_processes(&synth, &pids), 0);
+  common_buffer_free(&synth.build);
   assert_int_equal(record_file_close(file, NULL), 0);
 }
 
