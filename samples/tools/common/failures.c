@@ -77,25 +77,17 @@ void common_failures_privileges(const char *what, const char *verb) {
              what, verb, tool, tool, tool);
 }
 
-static void report_event(const uvperf_set_t *set, size_t attr,
-                         const char *text) {
-  char label[256];
-
-  common_text_clean(label, sizeof(label), uvperf_set_item(set, attr)->label);
-  common_say("%s: %s\n", label, text);
-}
-
-/* Reports the changes of one event. */
-static void report_changes(const uvperf_set_t *set, size_t attr) {
+void common_failures_changes(const uvperf_set_t *set, size_t attr,
+                             const char *label) {
   const uvperf_change_t *changes;
   size_t nr, i, size;
-  char text[128];
+  char text[512];
 
   changes = uvperf_changes(&set->handle, attr, &nr);
   for (i = 0; i < nr; i++) {
     size = sizeof(text);
     if (uvperf_change_describe(&changes[i], text, &size) == 0)
-      report_event(set, attr, text);
+      common_say_of(label, text);
   }
 }
 
@@ -111,7 +103,7 @@ void common_failures_children(const uvperf_set_t *set) {
       if (changes[i].fallback == UVPERF_FALLBACK_INHERIT &&
           uvperf_change_describe(&changes[i], text, &size) == 0 &&
           reported++ < MAX_TARGETS)
-        report_event(set, attr, text);
+        common_say_of(uvperf_set_item(set, attr)->label, text);
     }
   }
   if (reported > MAX_TARGETS)
@@ -125,7 +117,8 @@ void common_failures_all(const uvperf_set_t *set) {
 
   list = uvperf_set_failures(set, &nr);
   for (i = 0; i < nr; i++)
-    report_event(set, list[i].error.attr_index, list[i].error.reason);
+    common_say_of(uvperf_set_item(set, list[i].error.attr_index)->label,
+                  list[i].error.reason);
   for (i = 0; i < uvperf_set_nr_attrs(set); i++)
-    report_changes(set, i);
+    common_failures_changes(set, i, uvperf_set_item(set, i)->label);
 }

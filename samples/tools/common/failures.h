@@ -19,6 +19,10 @@ void common_failures_left_out(const common_ids_t *pids);
  * Reports the changes of the other events. */
 void common_failures_all(const uvperf_set_t *set);
 
+/* Reports the changes of one event. */
+void common_failures_changes(const uvperf_set_t *set, size_t attr,
+                             const char *label);
+
 /* Says what a tool needs privileges for, and the use of the tool that needs
  * none. */
 void common_failures_privileges(const char *what, const char *verb);

@@ -54,12 +54,24 @@ int common_list_parse(uvperf_event_list_t **list, const char *names) {
   return common_list_explain(names, &error);
 }
 
-int common_list_is_user_only(const uvperf_set_t *set, size_t attr) {
+int common_list_label(const struct perf_event_attr *attr, char *label,
+                      size_t size) {
+  struct perf_event_attr bare;
+
+  uvperf_attr_init(&bare, attr->type, attr->config);
+  bare.exclude_user = attr->exclude_user;
+  bare.exclude_kernel = attr->exclude_kernel;
+  bare.exclude_hv = attr->exclude_hv;
+  return uvperf_attr_label(&bare, label, &size);
+}
+
+int common_list_has_change(const uvperf_set_t *set, size_t attr,
+                           enum uvperf_fallback fallback) {
   size_t nr, i;
   const uvperf_change_t *changes = uvperf_changes(&set->handle, attr, &nr);
 
   for (i = 0; i < nr; i++) {
-    if (changes[i].fallback == UVPERF_FALLBACK_USER)
+    if (changes[i].fallback == fallback)
       return 1;
   }
   return 0;

@@ -19,12 +19,17 @@ int common_list_parse(uvperf_event_list_t **list, const char *names);
  * same exit status. */
 int common_list_explain(const char *names, const uvperf_error_t *error);
 
-/* Returns 1 if an event of a set measures user code only, because the kernel
- * may not be measured. */
-int common_list_is_user_only(const uvperf_set_t *set, size_t attr);
+/* Writes the label of an event without the terms about its sampling. Returns 0,
+ * or a UV_E*. */
+int common_list_label(const struct perf_event_attr *attr, char *label,
+                      size_t size);
 
-/* Returns the label of such an event with u among its modifiers, as perf(1)
- * prints it. Free the label with free(). */
+/* Returns 1 if an event of a set was changed by this fallback. */
+int common_list_has_change(const uvperf_set_t *set, size_t attr,
+                           enum uvperf_fallback fallback);
+
+/* Returns the label of an event of user code only, with u among its modifiers,
+ * as perf(1) prints it. Free the label with free(). */
 char *common_list_user_label(const char *label, int is_tracepoint);
 
 #endif

@@ -56,6 +56,8 @@ void *common_grow(void *array, size_t *capacity, size_t item_size) {
   grown = realloc(array, nr * item_size);
   if (grown == NULL)
     out_of_memory();
+  memset((char *)grown + *capacity * item_size, 0,
+         (nr - *capacity) * item_size);
   *capacity = nr;
   return grown;
 }

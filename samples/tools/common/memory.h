@@ -21,11 +21,12 @@ FILE *common_memory_open(char **text, size_t *size);
 void common_memory_close(FILE *file);
 
 /* Doubles *capacity and the array. The first capacity is 16. The new part is
- * not initialized. */
+ * zero. */
 void *common_grow(void *array, size_t *capacity, size_t item_size);
 
 /* Returns a pointer to a new item at the end of an array of `nr` items, which
- * grows if necessary. The item is not initialized. The three are lvalues. */
+ * grows if necessary. The item is zero if the array never had more items. The
+ * three are lvalues. */
 #define COMMON_ADD(array, nr, capacity)                                        \
   ((nr) == (capacity)                                                          \
        ? ((array) = common_grow((array), &(capacity), sizeof(*(array))),       \

@@ -55,8 +55,8 @@ int common_options_count(const char *option, const char *what, uint64_t max,
                             (unsigned long long)max, text);
 }
 
-int common_options_seconds(const char *option, const char *text,
-                           uint64_t *duration_ms) {
+static int parse_seconds(const char *option, const char *text,
+                         uint64_t *duration_ms) {
   char *end;
   double seconds;
 
@@ -71,8 +71,7 @@ int common_options_seconds(const char *option, const char *text,
 }
 
 /* An id that is named twice is added once. */
-int common_options_ids(const char *option, const char *text,
-                       common_ids_t *list) {
+static int parse_ids(const char *option, const char *text, common_ids_t *list) {
   const char *all = text;
   uint64_t number;
   char digits[16];
@@ -93,7 +92,8 @@ int common_options_ids(const char *option, const char *text,
   }
 }
 
-int common_options_cgroups(const char *text, common_texts_t *list) {
+/* Adds the names of cgroups, such as "a,b/c", to a list. */
+static int parse_cgroups(const char *text, common_texts_t *list) {
   const char *all = text;
   size_t size;
 
@@ -110,7 +110,8 @@ int common_options_cgroups(const char *text, common_texts_t *list) {
   }
 }
 
-int common_options_cpus(const char *option, const char *text) {
+/* Checks that a text is a list of CPUs such as "0-3,8". */
+static int parse_cpus(const char *option, const char *text) {
   size_t nr = 0;
   int rc = uvperf_cpu_list_parse(text, NULL, &nr);
 
@@ -142,7 +143,9 @@ int common_options_ring(const char *text, size_t *bytes) {
   return 0;
 }
 
-int common_options_command(int argc, char **argv, char ***command) {
+/* Finds the command after the options. *command is NULL if there is no command.
+ * Returns 0, or COMMON_EXIT_USAGE after a message if nothing follows a "--". */
+static int find_command(int argc, char **argv, char ***command) {
   *command = NULL;
   if (optind < argc)
     *command = argv + optind;
@@ -310,11 +313,11 @@ static int parse_one(const common_option_t *option, void *options) {
       return parse_file(name, field);
     case COMMON_CPUS:
       *(const char **)field = optarg;
-      return common_options_cpus(name, optarg);
+      return parse_cpus(name, optarg);
     case COMMON_IDS:
-      return common_options_ids(name, optarg, field);
+      return parse_ids(name, optarg, field);
     case COMMON_CGROUPS:
-      return common_options_cgroups(optarg, field);
+      return parse_cgroups(optarg, field);
     case COMMON_EVENTS:
       return common_events_add(field, optarg);
     case COMMON_FILTER:
@@ -325,7 +328,7 @@ static int parse_one(const common_option_t *option, void *options) {
     case COMMON_DELAY:
       return common_delay_parse(field, optarg, option->max != 0);
     case COMMON_SECONDS:
-      return common_options_seconds(name, optarg, field);
+      return parse_seconds(name, optarg, field);
     case COMMON_RING:
       return common_options_ring(optarg, field);
     case COMMON_IGNORED:
@@ -363,5 +366,5 @@ int common_options_parse(const common_options_t *of, void *options, int argc,
   }
   if (rc != 0 || command == NULL)
     return rc;
-  return common_options_command(argc, argv, command);
+  return find_command(argc, argv, command);
 }

@@ -79,23 +79,8 @@ int common_options_count(const char *option, const char *what, uint64_t max,
 /* Parses a text that is a number from 1 to max. Returns 0 or -1. */
 int common_options_number(const char *text, uint64_t max, uint64_t *number);
 
-/* These functions parse the values of options. They return 0, or
- * COMMON_EXIT_USAGE after a message that names the option. */
-int common_options_seconds(const char *option, const char *text,
-                           uint64_t *duration_ms);
-/* Adds ids such as "17,18" to a list, each once. */
-int common_options_ids(const char *option, const char *text,
-                       common_ids_t *list);
-/* Adds the names of cgroups, such as "a,b/c", to a list. */
-int common_options_cgroups(const char *text, common_texts_t *list);
-/* Checks that a text is a list of CPUs such as "0-3,8". */
-int common_options_cpus(const char *option, const char *text);
 /* Parses the value of -m, the size of a ring: "512K", "4M", or a number of
- * pages as in perf. */
+ * pages as in perf. Returns 0, or COMMON_EXIT_USAGE after a message. */
 int common_options_ring(const char *text, size_t *bytes);
-
-/* Finds the command after the options. *command is NULL if there is no command.
- * Returns 0, or COMMON_EXIT_USAGE after a message if nothing follows a "--". */
-int common_options_command(int argc, char **argv, char ***command);
 
 #endif

@@ -67,7 +67,7 @@ int common_proc_stat(int32_t pid, int32_t tid, common_proc_stat_t *stat) {
              : common_proc_parse_stat(text, stat);
 }
 
-static uint64_t read_clock(clockid_t clock) {
+uint64_t common_proc_clock(clockid_t clock) {
   struct timespec now = {0, 0};
 
   clock_gettime(clock, &now);
@@ -82,8 +82,8 @@ int common_proc_start(int32_t pid, uint64_t *start) {
 
   if (common_proc_stat(pid, pid, &stat) != 0)
     return -1;
-  *start = stat.start * tick + read_clock(CLOCK_REALTIME) -
-           read_clock(CLOCK_BOOTTIME);
+  *start = stat.start * tick + common_proc_clock(CLOCK_REALTIME) -
+           common_proc_clock(CLOCK_BOOTTIME);
   return 0;
 }
 

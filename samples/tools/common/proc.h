@@ -5,6 +5,7 @@
 #define COMMON_PROC_H
 
 #include <stdint.h>
+#include <time.h>
 
 /* Room for a name. Names of most tasks have up to 15 bytes. Some kernel threads
  * have longer names. */
@@ -28,6 +29,9 @@ int common_proc_stat(int32_t pid, int32_t tid, common_proc_stat_t *stat);
 
 /* Parses the text of /proc/PID/stat, which is changed. Returns 0 or -1. */
 int common_proc_parse_stat(char *text, common_proc_stat_t *stat);
+
+/* Returns the time of a clock in nanoseconds. */
+uint64_t common_proc_clock(clockid_t clock);
 
 /* Finds when a process began, in nanoseconds since 1970. Returns 0, or -1 if
  * there is no such process. */

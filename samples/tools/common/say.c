@@ -10,6 +10,7 @@
 #include <uvperf.h>
 
 #include "common/remedies.h"
+#include "common/text.h"
 
 void common_say(const char *format, ...) {
   char *text = NULL;
@@ -29,6 +30,13 @@ void common_say(const char *format, ...) {
 int common_say_code(const char *what, int code) {
   common_say("%s: %s\n", what, uv_strerror(code));
   return 1;
+}
+
+void common_say_of(const char *label, const char *text) {
+  char clean[256];
+
+  common_text_clean(clean, sizeof(clean), label);
+  common_say("%s: %s\n", clean, text);
 }
 
 int common_say_error(const uvperf_error_t *error) {

@@ -13,6 +13,9 @@ void common_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Says what failed with this code of libuv. Returns 1, the exit status. */
 int common_say_code(const char *what, int code);
 
+/* Says something of an event. */
+void common_say_of(const char *label, const char *text);
+
 /* Says the reason of an error. Returns 1, the exit status. */
 int common_say_error(const struct uvperf_error_s *error);
 

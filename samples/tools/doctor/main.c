@@ -7,22 +7,18 @@
 #include "doctor/check.h"
 #include "doctor/options.h"
 
-static void examine(doctor_report_t *report, doctor_machine_t *machine) {
-  doctor_system(report, machine);
-  doctor_targets(report, machine);
-  doctor_events(report, machine);
-  doctor_fields(report, machine);
-  doctor_rings(report, machine);
-  doctor_symbols(report, machine);
-}
-
 static int run(const doctor_options_t *options) {
   doctor_report_t report = {NULL, 0, 0};
   doctor_machine_t machine;
   int status = doctor_machine_init(&machine);
 
   if (status == 0) {
-    examine(&report, &machine);
+    doctor_system(&report, &machine);
+    doctor_targets(&report, &machine);
+    doctor_events(&report, &machine);
+    doctor_fields(&report, &machine);
+    doctor_rings(&report, &machine);
+    doctor_symbols(&report, &machine);
     status = uv_loop_close(&machine.loop) != 0;
     if (options->json)
       doctor_report_print_json(&report, stdout);

@@ -14,7 +14,6 @@ doctor_item_t *doctor_report_add(doctor_report_t *report, const char *group,
   doctor_item_t *item;
 
   item = COMMON_ADD(report->items, report->nr, report->capacity);
-  memset(item, 0, sizeof(*item));
   item->group = group;
   item->key = key;
   item->title = title;

@@ -6,20 +6,13 @@
 
 #include "common/text.h"
 
-static const char *kind_word(uint32_t kind) {
-  switch (kind) {
-    case UVPERF_NAME_HARDWARE:
-      return "hardware";
-    case UVPERF_NAME_SOFTWARE:
-      return "software";
-    case UVPERF_NAME_CACHE:
-      return "cache";
-    case UVPERF_NAME_PMU:
-      return "pmu";
-    default:
-      return "tracepoint";
-  }
-}
+static const char *const words[] = {
+    [UVPERF_NAME_HARDWARE] = "hardware",
+    [UVPERF_NAME_SOFTWARE] = "software",
+    [UVPERF_NAME_CACHE] = "cache",
+    [UVPERF_NAME_PMU] = "pmu",
+    [UVPERF_NAME_TRACEPOINT] = "tracepoint",
+};
 
 /* Numbers of 64 bits are strings, because many readers of JSON keep 53 bits. */
 static void put_config(FILE *file, const list_name_t *name, const char *key,
@@ -41,7 +34,7 @@ static void put_name(FILE *file, const list_name_t *name) {
   fputs("{\"name\":", file);
   common_text_put_json(file, event->name);
   common_text_put_member(file, "alias", event->alias);
-  common_text_put_member(file, "kind", kind_word(event->kind));
+  common_text_put_member(file, "kind", words[event->kind]);
   fprintf(file, ",\"type\":%" PRIu32, event->type);
   put_config(file, name, "config", name->attr.config);
   put_config(file, name, "config1", name->attr.config1);

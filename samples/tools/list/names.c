@@ -87,18 +87,6 @@ static void keep_strings(list_name_t *name) {
   }
 }
 
-/* The walk returns type and config. Only the events of PMUs are parsed, because
- * they have terms. */
-static void make_attr(list_name_t *name) {
-  const uvperf_event_name_t *event = &name->event;
-
-  name->has_attr = 1;
-  if (event->kind == UVPERF_NAME_PMU)
-    name->has_attr = uvperf_attr_parse(&name->attr, event->name, NULL) == 0;
-  else
-    uvperf_attr_init(&name->attr, event->type, event->config);
-}
-
 static int take(const uvperf_event_name_t *event, void *arg) {
   list_names_t *names = arg;
   list_name_t *name;
@@ -106,10 +94,16 @@ static int take(const uvperf_event_name_t *event, void *arg) {
   if (!is_wanted(names, event))
     return 0;
   name = COMMON_ADD(names->names, names->nr, names->capacity);
-  memset(name, 0, sizeof(*name));
   name->event = *event;
   keep_strings(name);
-  make_attr(name);
+  /* The walk returns type and config. Only the events of PMUs are parsed,
+   * because they have terms. */
+  name->has_attr = 1;
+  if (event->kind == UVPERF_NAME_PMU)
+    name->has_attr =
+        uvperf_attr_parse(&name->attr, name->event.name, NULL) == 0;
+  else
+    uvperf_attr_init(&name->attr, event->type, event->config);
   return 0;
 }
 

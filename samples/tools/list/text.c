@@ -13,20 +13,13 @@
 /* Enough for the names of real kernels; longer names are cut. */
 #define NAME_BYTES 1024
 
-static const char *heading_of(uint32_t kind) {
-  switch (kind) {
-    case UVPERF_NAME_HARDWARE:
-      return "Hardware events";
-    case UVPERF_NAME_SOFTWARE:
-      return "Software events";
-    case UVPERF_NAME_CACHE:
-      return "Hardware cache events";
-    case UVPERF_NAME_PMU:
-      return "Events of PMUs";
-    default:
-      return "Tracepoints";
-  }
-}
+static const char *const headings[] = {
+    [UVPERF_NAME_HARDWARE] = "Hardware events",
+    [UVPERF_NAME_SOFTWARE] = "Software events",
+    [UVPERF_NAME_CACHE] = "Hardware cache events",
+    [UVPERF_NAME_PMU] = "Events of PMUs",
+    [UVPERF_NAME_TRACEPOINT] = "Tracepoints",
+};
 
 /* Describes the unit of a count, its restrictions, and whether it opens. */
 static void describe_measure(const list_name_t *name,
@@ -135,7 +128,7 @@ static void begin_group(group_t *group, uint32_t kind, FILE *file) {
   if (group->kind == kind)
     return;
   end_group(group, file);
-  fprintf(file, "%s%s\n", group->kind == 0 ? "" : "\n", heading_of(kind));
+  fprintf(file, "%s%s\n", group->kind == 0 ? "" : "\n", headings[kind]);
   memset(group, 0, sizeof(*group));
   group->kind = kind;
 }

@@ -503,18 +503,14 @@ static void follow_fork(profile_account_t *account,
                      record->task.ppid, record->task.ptid, record->time);
 }
 
-/* A fixed period is not in the samples. */
-static uint64_t weight_of(const uvperf_record_t *record) {
-  if (!(record->present & PERF_SAMPLE_PERIOD) && record->source != NULL)
-    return record->source->attr->sample_period;
-  return record->period;
-}
-
 static void count_sample(profile_account_t *account,
                          const uvperf_record_t *record) {
-  uint64_t weight = weight_of(record);
+  uint64_t weight = record->period;
   profile_stack_t stack;
 
+  /* A fixed period is not in the samples. */
+  if (!(record->present & PERF_SAMPLE_PERIOD) && record->source != NULL)
+    weight = record->source->attr->sample_period;
   profile_account_stack(account, record, &stack);
   if (account->unwinding == NULL ||
       profile_unwinding_take(account->unwinding, record, &stack, weight) != 0)

@@ -2,6 +2,7 @@
 #include "profile/keys.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #define CTRL_C 3
 #define CTRL_Z 26
@@ -27,38 +28,27 @@ static profile_key_t sort_by(profile_keys_t *keys, int sort) {
   return PROFILE_KEY_CHANGES;
 }
 
-static profile_key_t rank_by(profile_keys_t *keys, stacks_by_t by) {
-  keys->by = by;
-  return PROFILE_KEY_CHANGES;
-}
-
 static profile_key_t take_key(profile_keys_t *keys, unsigned char byte) {
-  switch (byte) {
-    case 's':
-      return sort_by(keys, STACKS_SORT_SELF);
-    case 't':
-      return sort_by(keys, STACKS_SORT_TOTAL);
-    case 'n':
-      return sort_by(keys, STACKS_SORT_SAMPLES);
-    case 'f':
-      return rank_by(keys, STACKS_BY_FUNCTION);
-    case 'h':
-      return rank_by(keys, STACKS_BY_THREAD);
-    case 'p':
-      return rank_by(keys, STACKS_BY_PROCESS);
-    case 'm':
-      return rank_by(keys, STACKS_BY_COMM);
-    case 'c':
-      return rank_by(keys, STACKS_BY_CGROUP);
-    case ' ':
-      keys->is_paused = !keys->is_paused;
-      return PROFILE_KEY_CHANGES;
-    case '?':
-      keys->has_help = 1;
-      return PROFILE_KEY_CHANGES;
-    default:
-      return PROFILE_KEY_NONE;
-  }
+  static const char sort_keys[] = "stn", row_keys[] = "fhpmc";
+  static const stacks_sort_t sorts[] = {STACKS_SORT_SELF, STACKS_SORT_TOTAL,
+                                        STACKS_SORT_SAMPLES};
+  static const stacks_by_t rows[] = {STACKS_BY_FUNCTION, STACKS_BY_THREAD,
+                                     STACKS_BY_PROCESS, STACKS_BY_COMM,
+                                     STACKS_BY_CGROUP};
+  const char *sort = memchr(sort_keys, byte, sizeof(sorts) / sizeof(*sorts));
+  const char *row = memchr(row_keys, byte, sizeof(rows) / sizeof(*rows));
+
+  if (sort != NULL)
+    keys->sort = sorts[sort - sort_keys];
+  else if (row != NULL)
+    keys->by = rows[row - row_keys];
+  else if (byte == ' ')
+    keys->is_paused = !keys->is_paused;
+  else if (byte == '?')
+    keys->has_help = 1;
+  else
+    return PROFILE_KEY_NONE;
+  return PROFILE_KEY_CHANGES;
 }
 
 /* Arrow keys are ESC [ C and ESC [ D, or ESC O C and ESC O D. Other sequences,

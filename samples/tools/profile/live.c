@@ -8,6 +8,7 @@
 
 #include "common/cgroups.h"
 #include "common/cpu.h"
+#include "common/proc.h"
 #include "common/say.h"
 #include "common/targets.h"
 #include "profile/events.h"
@@ -125,16 +126,6 @@ static void on_command(common_session_t *session, int status) {
     profile_notes_command(status);
 }
 
-/* Asks after 1, 2, 4, 8 … seconds. So few names are left to find at the end,
- * and a large file is not read each second. */
-static void ask_for_names(live_t *live) {
-  uint64_t ticks = ++live->ticks;
-
-  if ((ticks & (ticks - 1)) == 0 &&
-      profile_options_has_functions(&live->profile->options))
-    profile_naming_ask(&live->profile->account);
-}
-
 static void on_tick(common_session_t *session) {
   live_t *live = live_of(session);
   profile_account_t *account = &live->profile->account;
@@ -151,7 +142,12 @@ static void on_tick(common_session_t *session) {
   } else {
     profile_notes_live(&live->profile->options, &live->profile->totals,
                        new_samples);
-    ask_for_names(live);
+    /* Asks after 1, 2, 4, 8 … seconds. So few names are left to find at the
+     * end, and a large file is not read each second. */
+    live->ticks++;
+    if ((live->ticks & (live->ticks - 1)) == 0 &&
+        profile_options_has_functions(&live->profile->options))
+      profile_naming_ask(account);
   }
   /* stderr has no reader any more. */
   if (ferror(stderr))
@@ -277,7 +273,6 @@ static void read_running(live_t *live) {
 static int start(live_t *live) {
   profile_t *profile = live->profile;
   uvperf_error_t error;
-  uv_timeval64_t now;
   int rc;
 
   if (live->events.off_cpu)
@@ -295,9 +290,7 @@ static int start(live_t *live) {
       uvperf_start(&live->end.set.handle, NULL, on_end_record, &error) != 0)
     return common_say_error(&error);
   live->started_ns = live->waits.started_ns = uv_hrtime();
-  if (uv_gettimeofday(&now) == 0)
-    profile->started_at_ns =
-        (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_usec * 1000;
+  profile->started_at_ns = common_proc_clock(CLOCK_REALTIME);
   profile->account.epoch_ns = profile->started_at_ns - live->started_ns;
   profile->account.error_ns = CLOCK_ERROR_NS;
   read_running(live);
@@ -326,6 +319,6 @@ int profile_live_run(profile_t *profile) {
     status = start(&live);
   status = common_session_run(session, status);
   profile_modules_free(&live.modules);
-  profile_targets_free(&live.targets);
+  common_ids_free(&live.targets.processes);
   return status;
 }

@@ -195,7 +195,6 @@ static void add_frame(builder_t *builder, const symbols_name_t *name,
 
   frame =
       COMMON_ADD(builder->frames, builder->nr_frames, builder->frame_capacity);
-  memset(frame, 0, sizeof(*frame));
   frame->address = address;
   frame->function = stacks_function(builder->stacks, &function);
   frame->line = name->line & INT32_MAX;

@@ -11,7 +11,6 @@ static void add_fixed(profile_objects_t *objects, const char *name) {
   profile_object_t *object =
       COMMON_ADD(objects->objects, objects->nr, objects->capacity);
 
-  memset(object, 0, sizeof(*object));
   object->name = stacks_names_get(&objects->names,
                                   stacks_names_add(&objects->names, name));
   object->path = "";

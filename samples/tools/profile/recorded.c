@@ -10,7 +10,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/list.h"
 #include "common/memory.h"
+#include "common/proc.h"
 #include "common/recording/recording.h"
 #include "common/say.h"
 #include "common/text.h"
@@ -74,18 +76,12 @@ static int is_same_everywhere(const struct perf_event_attr *attr) {
 static void name_of(const recorded_t *recorded, size_t i, char *name,
                     size_t size) {
   recording_event_t event;
-  struct perf_event_attr attr;
-  size_t label = size;
 
   recording_event(recorded->recording, i, &event);
-  uvperf_attr_init(&attr, event.attr->type, event.attr->config);
-  attr.exclude_user = event.attr->exclude_user;
-  attr.exclude_kernel = event.attr->exclude_kernel;
-  attr.exclude_hv = event.attr->exclude_hv;
   if (event.name[0] != '\0')
     snprintf(name, size, "%s", event.name);
-  else if (!is_same_everywhere(&attr) ||
-           uvperf_attr_label(&attr, name, &label) != 0)
+  else if (!is_same_everywhere(event.attr) ||
+           common_list_label(event.attr, name, size) != 0)
     snprintf(name, size, "event %zu", i);
 }
 
@@ -148,21 +144,6 @@ static void choose(recorded_t *recorded, size_t i) {
   start_unwinding(recorded, event.attr);
 }
 
-static void count_event(recorded_t *recorded, size_t i) {
-  size_t nr = recording_nr_events(recorded->recording), k;
-  uint64_t *samples;
-
-  if (nr > recorded->nr_samples) {
-    samples = common_calloc(nr, sizeof(*samples));
-    for (k = 0; k < recorded->nr_samples; k++)
-      samples[k] = recorded->samples[k];
-    free(recorded->samples);
-    recorded->samples = samples;
-    recorded->nr_samples = nr;
-  }
-  recorded->samples[i]++;
-}
-
 /* -- records --------------------------------------------------------------- */
 
 static size_t find_build_id(void *arg, const char *path,
@@ -197,7 +178,10 @@ static void take_sample(recorded_t *recorded, const uvperf_record_t *record) {
 
   if (i == NONE)
     return;
-  count_event(recorded, i);
+  while (recorded->nr_samples <= i)
+    recorded->samples = common_grow(recorded->samples, &recorded->nr_samples,
+                                    sizeof(*recorded->samples));
+  recorded->samples[i]++;
   if (i > recorded->event || !is_asked_for(recorded, i))
     return;
   if (profile->symbols == NULL)
@@ -437,16 +421,6 @@ static void say_unnamed(const recorded_t *recorded) {
     common_say("no callers are known: record with -g\n");
 }
 
-static void say_lacks(const recorded_t *recorded) {
-  const profile_options_t *options = &recorded->profile->options;
-
-  if (profile_options_has_functions(options))
-    say_unnamed(recorded);
-  if (options->view.by == STACKS_BY_CGROUP &&
-      !(recorded->fields & PERF_SAMPLE_CGROUP))
-    common_say("no cgroups are known: record with --all-cgroups\n");
-}
-
 static void say_damage(const recorded_t *recorded) {
   uint64_t damaged = recording_damaged(recorded->recording);
   uint64_t late = recording_late(recorded->recording);
@@ -495,21 +469,14 @@ static void close_handles(recorded_t *recorded) {
 
 static void on_written(profile_t *profile) {
   recorded_t *recorded = profile->source;
+  int is_quiet = profile->options.quiet;
 
-  if (!profile->options.quiet)
-    say_lacks(recorded);
+  if (!is_quiet && profile_options_has_functions(&profile->options))
+    say_unnamed(recorded);
+  if (!is_quiet && profile->options.view.by == STACKS_BY_CGROUP &&
+      !(recorded->fields & PERF_SAMPLE_CGROUP))
+    common_say("no cgroups are known: record with --all-cgroups\n");
   close_handles(recorded);
-}
-
-static uint64_t nanoseconds_of(const struct timespec *time) {
-  return (uint64_t)time->tv_sec * 1000000000 + (uint64_t)time->tv_nsec;
-}
-
-static uint64_t read_clock(clockid_t clock) {
-  struct timespec now = {0, 0};
-
-  clock_gettime(clock, &now);
-  return nanoseconds_of(&now);
 }
 
 /* Converts the times of records. They count from a boot, and this machine may
@@ -517,14 +484,16 @@ static uint64_t read_clock(clockid_t clock) {
  * a copy of it is newer. */
 static void find_epoch(recorded_t *recorded) {
   profile_account_t *account = &recorded->profile->account;
-  uint64_t booted = read_clock(CLOCK_REALTIME) - read_clock(CLOCK_MONOTONIC);
+  uint64_t booted =
+      common_proc_clock(CLOCK_REALTIME) - common_proc_clock(CLOCK_MONOTONIC);
   struct stat info;
 
   account->error_ns = CLOCK_ERROR_NS;
-  account->recorded_ns = read_clock(CLOCK_REALTIME);
+  account->recorded_ns = common_proc_clock(CLOCK_REALTIME);
   if (stat(recorded->profile->options.input, &info) == 0 &&
       S_ISREG(info.st_mode))
-    account->recorded_ns = nanoseconds_of(&info.st_mtim);
+    account->recorded_ns = (uint64_t)info.st_mtim.tv_sec * 1000000000 +
+                           (uint64_t)info.st_mtim.tv_nsec;
   account->epoch_ns = account->recorded_ns - recorded->end_ns;
   if (booted < account->epoch_ns)
     account->epoch_ns = booted;

@@ -42,18 +42,10 @@ static void put_table(FILE *file, const profile_screen_t *screen,
     stacks_text_row(file, &layout, &screen->rows[i]);
 }
 
-static void put_help(FILE *file, const profile_screen_t *screen,
-                     size_t max_rows) {
-  size_t i;
-
-  for (i = 0; profile_keys_help[i] != NULL && i < max_rows; i++)
-    put_line(file, screen, profile_keys_help[i]);
-}
-
 void profile_screen_write(FILE *file, const profile_screen_t *screen) {
   const stacks_layout_t layout = {screen->keys->by, screen->columns, "samples",
                                   0, 0};
-  size_t max_rows = screen->lines > 2 ? screen->lines - 2 : 0;
+  size_t max_rows = screen->lines > 2 ? screen->lines - 2 : 0, i;
 
   put_status(file, screen);
   if (screen->lines == 0)
@@ -61,8 +53,9 @@ void profile_screen_write(FILE *file, const profile_screen_t *screen) {
   else if (screen->lines < 3)
     return;
   stacks_text_head(file, &layout);
-  if (screen->keys->has_help)
-    put_help(file, screen, max_rows);
-  else
+  if (!screen->keys->has_help)
     put_table(file, screen, max_rows);
+  else
+    for (i = 0; profile_keys_help[i] != NULL && i < max_rows; i++)
+      put_line(file, screen, profile_keys_help[i]);
 }

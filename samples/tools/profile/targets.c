@@ -43,10 +43,6 @@ int profile_targets_find(profile_targets_t *targets, profile_options_t *options,
   return find_threads(targets, options);
 }
 
-void profile_targets_free(profile_targets_t *targets) {
-  common_ids_free(&targets->processes);
-}
-
 void profile_targets_list(const profile_targets_t *targets,
                           const profile_options_t *options, int32_t command,
                           common_target_list_t *list) {

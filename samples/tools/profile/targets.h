@@ -20,7 +20,6 @@ typedef struct profile_targets_s {
  * not exist. */
 int profile_targets_find(profile_targets_t *targets, profile_options_t *options,
                          int32_t command);
-void profile_targets_free(profile_targets_t *targets);
 
 /* Fills an empty list with the targets of the events. */
 void profile_targets_list(const profile_targets_t *targets,

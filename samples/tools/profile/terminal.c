@@ -68,21 +68,16 @@ int profile_terminal_is_there(void) {
          kind[0] != '\0' && strcmp(kind, "dumb") != 0;
 }
 
-static void lose(profile_terminal_t *terminal) {
-  if (terminal->is_lost)
-    return;
-  terminal->is_lost = 1;
-  terminal->on_lost(terminal);
-}
-
 static void on_written(uv_write_t *write, int status) {
   profile_terminal_t *terminal = write->data;
 
   terminal->is_writing = 0;
-  if (!terminal->is_open)
+  if (!terminal->is_open) {
     common_buffer_free(&terminal->frame);
-  else if (status != 0)
-    lose(terminal);
+  } else if (status != 0 && !terminal->is_lost) {
+    terminal->is_lost = 1;
+    terminal->on_lost(terminal);
+  }
 }
 
 static void write_frame(profile_terminal_t *terminal) {

@@ -158,11 +158,6 @@ static void name_target(profile_top_t *top) {
 
 /* -- beginning and end ----------------------------------------------------- */
 
-/* If a command is measured, the command uses the terminal itself. */
-static int wants_screen(const profile_t *profile) {
-  return profile->options.command == NULL && profile_terminal_is_there();
-}
-
 static void open_screen(profile_top_t *top) {
   int rc;
 
@@ -186,7 +181,8 @@ void profile_top_start(profile_t *profile) {
   name_target(top);
   stacks_init(&top->stacks);
   common_output_open(&top->output, NULL);
-  if (wants_screen(profile))
+  /* If a command is measured, the command uses the terminal itself. */
+  if (profile->options.command == NULL && profile_terminal_is_there())
     open_screen(top);
 }
 

@@ -62,15 +62,6 @@ static int is_scheduler(const profile_waits_t *waits,
          frame->offset < waits->sched_end;
 }
 
-static void find_stack(const profile_waits_t *waits,
-                       const uvperf_record_t *record, profile_stack_t *stack) {
-  profile_account_stack(waits->account, record, stack);
-  while (stack->nr > 1 && is_scheduler(waits, stack->frames)) {
-    stack->frames++;
-    stack->nr--;
-  }
-}
-
 /* Returns the same stack with one more innermost frame, for example [ready to
  * run]. */
 static common_entry_t *stack_under(const profile_waits_t *waits,
@@ -160,13 +151,6 @@ static void drop_stack(profile_wait_t *wait) {
     set_end(wait, 0);
 }
 
-static void set_ready(profile_waits_t *waits, profile_wait_t *wait) {
-  if (wait->pending != NULL)
-    wait->pending->is_ready = 1;
-  else
-    wait->stack = stack_under(waits, PROFILE_OBJECT_READY, wait->stack);
-}
-
 /* The thread of a wait that has not ended is in `tasks`: a thread is forgotten
  * only after its EXIT, which ends the wait. */
 static void on_stack(void *arg, uint64_t number, const profile_stack_t *stack) {
@@ -193,7 +177,11 @@ static void set_stack(profile_waits_t *waits, profile_wait_t *wait,
   profile_unwinding_t *unwinding = waits->account->unwinding;
   profile_stack_t stack;
 
-  find_stack(waits, record, &stack);
+  profile_account_stack(waits->account, record, &stack);
+  while (stack.nr > 1 && is_scheduler(waits, stack.frames)) {
+    stack.frames++;
+    stack.nr--;
+  }
   if (unwinding != NULL) {
     wait->pending = common_calloc(1, sizeof(*wait->pending));
     wait->pending->tid = record->tid;
@@ -255,8 +243,10 @@ static void on_out(profile_waits_t *waits, profile_task_t *task,
     wait->stack =
         stack_without(waits, PROFILE_OBJECT_UNKNOWN, record->pid, record->tid);
   }
-  if (uvperf_record_is_preempted(record))
-    set_ready(waits, wait);
+  if (uvperf_record_is_preempted(record) && wait->pending != NULL)
+    wait->pending->is_ready = 1;
+  else if (uvperf_record_is_preempted(record))
+    wait->stack = stack_under(waits, PROFILE_OBJECT_READY, wait->stack);
   wait->state = PROFILE_WAIT_OUT;
   wait->since = record->time;
 }

@@ -75,10 +75,6 @@ static void set_period(struct perf_event_attr *attr,
 
 /* -- what ------------------------------------------------------------------ */
 
-static int is_of_cpus(const record_options_t *options) {
-  return options->all || options->sample_cpu;
-}
-
 /* Prefers the newer bit, whose field has more information. */
 static uint64_t weight_bit(void) {
   return uvperf_kernel_knows(UVPERF_ATTR_SAMPLE_TYPE,
@@ -90,7 +86,7 @@ static uint64_t weight_bit(void) {
 static void set_fields(struct perf_event_attr *attr,
                        const record_options_t *options) {
   attr->sample_type |= PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
-  if (is_of_cpus(options))
+  if (options->all || options->sample_cpu)
     attr->sample_type |= PERF_SAMPLE_CPU;
   if (options->cgroups)
     attr->sample_type |= PERF_SAMPLE_CGROUP;
@@ -112,16 +108,6 @@ static void set_fields(struct perf_event_attr *attr,
     attr->sample_type |= PERF_SAMPLE_BRANCH_STACK;
     attr->branch_sample_type = options->branches;
   }
-}
-
-/* --all-user and --all-kernel override an event's own modifiers, as with perf
- * record. */
-static void set_side(struct perf_event_attr *attr,
-                     const record_options_t *options) {
-  if (!options->all_user && !options->all_kernel)
-    return;
-  attr->exclude_kernel = options->all_user != 0;
-  attr->exclude_user = options->all_kernel != 0;
 }
 
 /* Parses --call-graph with the parser of the event term call-graph=, which
@@ -161,14 +147,6 @@ static void set_stack(struct perf_event_attr *attr,
 
 /* -- the attrs ------------------------------------------------------------- */
 
-/* Sets one clock for all events, because rings are merged in time order, and
- * because a group has only one clock. */
-static void set_clock(struct perf_event_attr *attr,
-                      const record_options_t *options) {
-  attr->use_clockid = 1;
-  attr->clockid = options->clock;
-}
-
 static void fill(record_attrs_t *attrs, const record_options_t *options,
                  const struct perf_event_attr *stack, size_t index) {
   const uvperf_event_item_t *item = uvperf_event_list_get(attrs->list, index);
@@ -186,27 +164,22 @@ static void fill(record_attrs_t *attrs, const record_options_t *options,
   if (leader == attr || !(leader->sample_type & PERF_SAMPLE_READ))
     set_period(attr, attrs, options);
   set_fields(attr, options);
-  set_side(attr, options);
+  /* --all-user and --all-kernel override an event's own modifiers, as with perf
+   * record. */
+  if (options->all_user || options->all_kernel) {
+    attr->exclude_kernel = options->all_user != 0;
+    attr->exclude_user = options->all_kernel != 0;
+  }
   set_stack(attr, stack, options);
   if (leader != attr && attr->sample_period == 0)
     attr->sample_type = leader->sample_type;
-  set_clock(attr, options);
+  /* All events have one clock, because rings are merged in time order, and
+   * because a group has only one clock. */
+  attr->use_clockid = 1;
+  attr->clockid = options->clock;
   attr->disabled = leader == attr;
   attr->enable_on_exec = leader == attr && !options->delay.is_set &&
                          record_options_is_command(options);
-}
-
-/* The values of a group in a sample belong to one task. perf(1) before 6.12
- * takes these values for sums. Kernels before 6.12 refuse such samples together
- * with inherit. */
-static void set_inherit(record_attrs_t *attrs,
-                        const record_options_t *options) {
-  size_t i;
-
-  if (options->all || options->no_inherit || attrs->reads_groups)
-    return;
-  for (i = 0; i < attrs->nr; i++)
-    attrs->attrs[i]->inherit = 1;
 }
 
 /* Puts the attrs into a list, with the groups of the names. Returns 0, or the
@@ -244,7 +217,12 @@ int record_attrs_make(record_attrs_t *attrs, const record_options_t *options) {
   attrs->attrs = common_calloc(attrs->nr, sizeof(*attrs->attrs));
   for (i = 0; i < attrs->nr; i++)
     fill(attrs, options, &stack, i);
-  set_inherit(attrs, options);
+  /* The values of a group in a sample belong to one task. perf(1) before 6.12
+   * takes these values for sums. Kernels before 6.12 refuse such samples
+   * together with inherit. */
+  if (!options->all && !options->no_inherit && !attrs->reads_groups)
+    for (i = 0; i < attrs->nr; i++)
+      attrs->attrs[i]->inherit = 1;
   return list_events(attrs);
 }
 
@@ -274,43 +252,21 @@ const char *record_attrs_label(const record_attrs_t *attrs, size_t index) {
   return item->part != NULL ? item->part : item->label;
 }
 
-int record_attrs_is_clock(const uvperf_set_t *set, size_t index) {
-  size_t nr, i;
-  const uvperf_change_t *changes = uvperf_changes(&set->handle, index, &nr);
-
-  for (i = 0; i < nr; i++) {
-    if (changes[i].fallback == UVPERF_FALLBACK_CLOCK)
-      return 1;
-  }
-  return 0;
-}
-
-/* Returns the name of an opened event, without the terms about its sampling. */
-static char *name_opened(const struct perf_event_attr *opened) {
-  struct perf_event_attr attr;
-  char label[256];
-  size_t size = sizeof(label);
-
-  uvperf_attr_init(&attr, opened->type, opened->config);
-  attr.exclude_user = opened->exclude_user;
-  attr.exclude_kernel = opened->exclude_kernel;
-  attr.exclude_hv = opened->exclude_hv;
-  if (uvperf_attr_label(&attr, label, &size) != 0)
-    snprintf(label, sizeof(label), "clock");
-  return common_copy_text(label);
-}
-
 char *record_attrs_name(const record_attrs_t *attrs, const uvperf_set_t *set,
                         size_t index) {
   const uvperf_event_item_t *item = uvperf_set_item(set, index);
+  char opened[256];
   const char *label;
 
   if (index >= attrs->nr)
     return common_copy_text(item->label);
-  if (record_attrs_is_clock(set, index))
-    return name_opened(item->attr);
+  if (common_list_has_change(set, index, UVPERF_FALLBACK_CLOCK)) {
+    if (common_list_label(item->attr, opened, sizeof(opened)) != 0)
+      snprintf(opened, sizeof(opened), "clock");
+    return common_copy_text(opened);
+  }
   label = record_attrs_label(attrs, index);
-  if (common_list_is_user_only(set, index))
+  if (common_list_has_change(set, index, UVPERF_FALLBACK_USER))
     return common_list_user_label(label,
                                   item->attr->type == PERF_TYPE_TRACEPOINT);
   return common_copy_text(label);

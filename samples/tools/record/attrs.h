@@ -29,10 +29,6 @@ uint32_t record_attrs_side_band(const record_options_t *options);
  * for side_band. For this event, returns a description. */
 const char *record_attrs_label(const record_attrs_t *attrs, size_t index);
 
-/* Returns 1 if an event was replaced by a clock, because no PMU here can count
- * it. */
-int record_attrs_is_clock(const uvperf_set_t *set, size_t index);
-
 /* Returns the name of an event of the set, after fallbacks. The caller frees
  * the name. */
 char *record_attrs_name(const record_attrs_t *attrs, const uvperf_set_t *set,

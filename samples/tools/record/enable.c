@@ -97,7 +97,3 @@ int record_enable_apply(const record_enable_t *enable, const uvperf_set_t *set,
   }
   return rc;
 }
-
-void record_enable_free(record_enable_t *enable) {
-  free(enable->is_off);
-}

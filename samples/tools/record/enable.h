@@ -33,6 +33,4 @@ int record_enable_choose(record_enable_t *enable, const record_attrs_t *attrs,
 int record_enable_apply(const record_enable_t *enable, const uvperf_set_t *set,
                         const uvperf_reading_t *reading);
 
-void record_enable_free(record_enable_t *enable);
-
 #endif

@@ -14,7 +14,6 @@ size_t record_events_add(record_events_t *events,
   record_event_t *event;
 
   event = COMMON_ADD(events->events, events->nr, events->capacity);
-  memset(event, 0, sizeof(*event));
   event->attr_size = attr->size == 0 ? PERF_ATTR_SIZE_VER0 : attr->size;
   event->attr = common_copy(attr, event->attr_size);
   event->name = common_copy_text(name);

@@ -92,17 +92,14 @@ static int clock_of(const record_file_t *file, int *clock) {
   return attr.use_clockid;
 }
 
-static uint64_t nanoseconds(const struct timespec *time) {
-  return (uint64_t)time->tv_sec * 1000000000 + (uint64_t)time->tv_nsec;
-}
-
 static int put_clockid(const record_file_t *file, common_buffer_t *bytes) {
   struct timespec resolution;
   int clock;
 
   if (!clock_of(file, &clock) || clock_getres(clock, &resolution) != 0)
     return 0;
-  record_bytes_put_u64(bytes, nanoseconds(&resolution));
+  record_bytes_put_u64(bytes, (uint64_t)resolution.tv_sec * 1000000000 +
+                                  (uint64_t)resolution.tv_nsec);
   return 1;
 }
 

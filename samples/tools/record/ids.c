@@ -8,7 +8,9 @@
 
 #include <linux/perf_event.h>
 
-uint64_t record_ids_of(const uvperf_set_t *set, size_t attr, uint64_t serial) {
+/* Returns the id of an attr's event at a place, or 0 if the event is not
+ * open. */
+static uint64_t id_of(const uvperf_set_t *set, size_t attr, uint64_t serial) {
   int fd = uvperf_set_fd(set, attr, serial);
   uint64_t id = 0;
 
@@ -27,8 +29,7 @@ void record_ids_add(common_tally_t *ids, const uvperf_set_t *set,
 
   for (place = 0; place < uvperf_reading_info(reading)->nr_places; place++) {
     for (attr = 0; attr < nr_attrs; attr++) {
-      id = record_ids_of(set, attr,
-                         uvperf_reading_place(reading, place)->serial);
+      id = id_of(set, attr, uvperf_reading_place(reading, place)->serial);
       before = ids->nr;
       if (id != 0 && common_tally_get(ids, id, NULL, 0) != NULL &&
           ids->nr > before)
@@ -72,7 +73,7 @@ size_t record_lost_fill(uint64_t words[RECORD_LOST_WORDS],
 static int write_one(record_file_t *file, const uvperf_set_t *set, size_t attr,
                      const uvperf_place_t *place, uint64_t lost) {
   uint64_t words[RECORD_LOST_WORDS];
-  uint64_t id = record_ids_of(set, attr, place->serial);
+  uint64_t id = id_of(set, attr, place->serial);
   size_t size;
 
   if (id == 0)

@@ -17,10 +17,6 @@ void record_ids_add(common_tally_t *ids, const uvperf_set_t *set,
                     const uvperf_reading_t *reading, record_file_t *file,
                     size_t first);
 
-/* Returns the id of an attr's event at a place, or 0 if the event is not
- * open. */
-uint64_t record_ids_of(const uvperf_set_t *set, size_t attr, uint64_t serial);
-
 /* For each event that has lost samples, writes a record with their number, as
  * perf record does at its end (PERF_RECORD_LOST_SAMPLES). *lost is the sum.
  * Returns 0, or the code of record_file_write. */

@@ -24,18 +24,9 @@ int record_messages_refused(const record_options_t *options,
     common_say("-b and -j need a hardware PMU that records branches, which "
                "most\n"
                "  virtual machines lack: leave the option out\n");
-  if (error->cause != UVPERF_CAUSE_PERMISSION || !options->all)
-    return 1;
-  common_failures_privileges("recording whole CPUs", "record");
+  if (error->cause == UVPERF_CAUSE_PERMISSION && options->all)
+    common_failures_privileges("recording whole CPUs", "record");
   return 1;
-}
-
-static void say_of_event(const record_attrs_t *attrs, size_t attr,
-                         const char *text) {
-  char label[256];
-
-  common_text_clean(label, sizeof(label), record_attrs_label(attrs, attr));
-  common_say("%s: %s\n", label, text);
 }
 
 int record_messages_event_refused(const record_attrs_t *attrs,
@@ -49,7 +40,7 @@ int record_messages_event_refused(const record_attrs_t *attrs,
     if (list[i].error.attr_index == attr)
       reason = list[i].error.reason;
   }
-  say_of_event(attrs, attr, reason);
+  common_say_of(record_attrs_label(attrs, attr), reason);
   return 1;
 }
 
@@ -57,8 +48,8 @@ int record_messages_event_refused(const record_attrs_t *attrs,
 static int sum_up(const record_attrs_t *attrs, const uvperf_set_t *set,
                   size_t attr, char *text, size_t size) {
   char *name = record_attrs_name(attrs, set, attr);
-  int is_clock = record_attrs_is_clock(set, attr);
-  int is_user_only = common_list_is_user_only(set, attr);
+  int is_clock = common_list_has_change(set, attr, UVPERF_FALLBACK_CLOCK);
+  int is_user_only = common_list_has_change(set, attr, UVPERF_FALLBACK_USER);
 
   if (is_clock)
     snprintf(text, size, "no PMU here can sample it: using %s instead", name);
@@ -72,20 +63,13 @@ static int sum_up(const record_attrs_t *attrs, const uvperf_set_t *set,
 static void say_changes_of(const record_options_t *options,
                            const record_attrs_t *attrs, const uvperf_set_t *set,
                            size_t attr) {
-  const uvperf_change_t *changes;
-  size_t nr, size, i;
+  const char *label = record_attrs_label(attrs, attr);
   char text[512];
 
-  changes = uvperf_changes(&set->handle, attr, &nr);
-  if (!options->verbose && sum_up(attrs, set, attr, text, sizeof(text))) {
-    say_of_event(attrs, attr, text);
-    return;
-  }
-  for (i = 0; i < nr; i++) {
-    size = sizeof(text);
-    if (uvperf_change_describe(&changes[i], text, &size) == 0)
-      say_of_event(attrs, attr, text);
-  }
+  if (!options->verbose && sum_up(attrs, set, attr, text, sizeof(text)))
+    common_say_of(label, text);
+  else
+    common_failures_changes(set, attr, label);
 }
 
 /* The changes of hundreds of tracepoints would all be the same, so only some
@@ -116,7 +100,8 @@ static void say_missing(const record_options_t *options,
     if (list[i].error.cause == UVPERF_CAUSE_NO_TASK && !options->verbose)
       continue;
     if (missing++ == 0 || options->verbose)
-      say_of_event(attrs, list[i].error.attr_index, list[i].error.reason);
+      common_say_of(record_attrs_label(attrs, list[i].error.attr_index),
+                    list[i].error.reason);
   }
   if (missing > 1 && !options->verbose)
     common_say("%zu more failures like this: -v shows all\n", missing - 1);
@@ -167,10 +152,6 @@ int record_messages_progress(const record_options_t *options,
           mebibytes(now->bytes), now->records, now->records - then->records,
           now->lost.reported, now->lost.reported - then->lost.reported);
   return 1;
-}
-
-void record_messages_progress_end(void) {
-  fputc('\n', stderr);
 }
 
 void record_messages_enabled(const record_options_t *options, const char *name,

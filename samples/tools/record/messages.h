@@ -50,9 +50,6 @@ int record_messages_progress(const record_options_t *options,
                              const record_totals_t *now,
                              const record_totals_t *then);
 
-/* Ends the line of progress. */
-void record_messages_progress_end(void);
-
 /* Says that an event (NULL: all events) was turned on or off, in the words of
  * perf record. */
 void record_messages_enabled(const record_options_t *options, const char *name,

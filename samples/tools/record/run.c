@@ -149,7 +149,7 @@ static void on_stop(common_session_t *session) {
   uvperf_disable(&run->set.handle, UVPERF_ALL, NULL);
   record_run_file_stop(run);
   if (run->has_line)
-    record_messages_progress_end();
+    fputc('\n', stderr);
 }
 
 static void on_command(common_session_t *session, int status) {
@@ -395,9 +395,9 @@ int record_run(record_run_t *run, const common_signals_t *signals) {
   common_ids_free(&run->born);
   common_buffer_free(&run->ahead);
   common_buffer_free(&run->taken);
-  record_side_free(&run->side);
+  uvperf_reading_free(run->side.reading);
   record_names_free(&run->names);
-  record_enable_free(&run->enable);
+  free(run->enable.is_off);
   uvperf_reading_free(run->reading);
   uvperf_reading_free(run->losses);
   uvperf_reading_free(run->before);

@@ -84,6 +84,10 @@ static void note(record_run_t *run, uint32_t type) {
   run->totals.samples += type == PERF_RECORD_SAMPLE;
 }
 
+static void on_switch_time(uv_timer_t *timer) {
+  record_run_file_switch(timer->data);
+}
+
 void record_run_file_write(record_run_t *run, const uvperf_record_t *record) {
   uint64_t switch_bytes = run->options->limits.switch_bytes;
   int rc;
@@ -107,8 +111,9 @@ void record_run_file_write(record_run_t *run, const uvperf_record_t *record) {
   if (run->options->limits.switches && !run->options->all)
     record_running_born(&run->born, record);
   note(run, record->type);
-  if (switch_bytes > 0 && record_file_bytes(run->file) >= switch_bytes)
-    record_run_file_switch_soon(run);
+  if (switch_bytes > 0 && record_file_bytes(run->file) >= switch_bytes &&
+      !run->session.stopping)
+    uv_timer_start(&run->switching, on_switch_time, 0, 0);
 }
 
 /* perf(1) sorts the records of two rounds by time. Older records stay in the
@@ -365,15 +370,6 @@ void record_run_file_close(record_run_t *run) {
 }
 
 /* -- the next file --------------------------------------------------------- */
-
-static void on_switch_time(uv_timer_t *timer) {
-  record_run_file_switch(timer->data);
-}
-
-void record_run_file_switch_soon(record_run_t *run) {
-  if (!run->session.stopping && run->options->limits.switches)
-    uv_timer_start(&run->switching, on_switch_time, 0, 0);
-}
 
 void record_run_file_wait(record_run_t *run) {
   uint64_t ms = run->options->limits.switch_ms;

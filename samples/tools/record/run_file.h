@@ -26,9 +26,8 @@ void record_run_file_round(record_run_t *run);
 /* Writes buffered records, for programs that read the file now. */
 void record_run_file_sync(record_run_t *run);
 
-/* Both functions continue the recording in a new file, the first one soon, the
- * second at once. Callbacks of the set may use only the first function. */
-void record_run_file_switch_soon(record_run_t *run);
+/* Continues the recording in a new file. Callbacks of the set may not use
+ * it. */
 void record_run_file_switch(record_run_t *run);
 
 /* Starts the timer of --switch-output=TIME. */

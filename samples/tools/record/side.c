@@ -60,7 +60,3 @@ void record_side_stop(record_side_t *side) {
   uvperf_disable(&side->set.handle, UVPERF_ALL, NULL);
   uvperf_stop(&side->set.handle);
 }
-
-void record_side_free(record_side_t *side) {
-  uvperf_reading_free(side->reading);
-}

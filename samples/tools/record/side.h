@@ -45,6 +45,4 @@ void record_side_allow(record_side_t *side);
 /* Call it only after record_side_open. */
 void record_side_stop(record_side_t *side);
 
-void record_side_free(record_side_t *side);
-
 #endif

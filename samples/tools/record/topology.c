@@ -40,24 +40,26 @@ int record_last_cpu(void) {
   return last;
 }
 
+static int read_of_cpu(int cpu, const char *name, char list[LIST_BYTES]) {
+  char path[128];
+
+  snprintf(path, sizeof(path), CPUS "/cpu%d/%s", cpu, name);
+  return common_file_line(path, list, LIST_BYTES);
+}
+
 /* Puts the lists of CPUs that belong together, each list once. Older kernels
  * have other names for these files:
  * Documentation/admin-guide/cputopology.rst. */
 static size_t put_lists(int last, const char *name, const char *old_name,
                         common_buffer_t *bytes) {
   common_texts_t texts = {NULL, 0, 0};
-  char path[128], list[LIST_BYTES];
+  char list[LIST_BYTES];
   size_t i, nr;
   int cpu;
 
   for (cpu = 0; cpu <= last; cpu++) {
-    snprintf(path, sizeof(path), CPUS "/cpu%d/topology/%s", cpu, name);
-    if (common_file_line(path, list, sizeof(list)) == 0) {
-      common_texts_add(&texts, list, strlen(list));
-      continue;
-    }
-    snprintf(path, sizeof(path), CPUS "/cpu%d/topology/%s", cpu, old_name);
-    if (common_file_line(path, list, sizeof(list)) == 0)
+    if (read_of_cpu(cpu, name, list) == 0 ||
+        read_of_cpu(cpu, old_name, list) == 0)
       common_texts_add(&texts, list, strlen(list));
   }
   record_bytes_put_u32(bytes, (uint32_t)texts.nr);
@@ -78,8 +80,7 @@ static int has_dies(void) {
   char line[LIST_BYTES];
 
 #if defined(__x86_64__) || defined(__i386__) || defined(__s390x__)
-  return common_file_line(CPUS "/cpu0/topology/die_cpus_list", line,
-                          sizeof(line)) == 0;
+  return read_of_cpu(0, "topology/die_cpus_list", line) == 0;
 #else
   (void)line;
   return 0;
@@ -90,15 +91,17 @@ int record_put_cpu_topology(common_buffer_t *bytes) {
   int cpu, last = record_last_cpu();
   size_t nr;
 
-  nr = put_lists(last, "package_cpus_list", "core_siblings_list", bytes);
-  nr += put_lists(last, "core_cpus_list", "thread_siblings_list", bytes);
+  nr = put_lists(last, "topology/package_cpus_list",
+                 "topology/core_siblings_list", bytes);
+  nr += put_lists(last, "topology/core_cpus_list",
+                  "topology/thread_siblings_list", bytes);
   for (cpu = 0; cpu <= last; cpu++) {
     put_id(cpu, "core_id", bytes);
     put_id(cpu, "physical_package_id", bytes);
   }
   if (nr == 0 || !has_dies())
     return nr > 0;
-  put_lists(last, "die_cpus_list", "die_cpus_list", bytes);
+  put_lists(last, "topology/die_cpus_list", "topology/die_cpus_list", bytes);
   for (cpu = 0; cpu <= last; cpu++)
     put_id(cpu, "die_id", bytes);
   return 1;

@@ -102,17 +102,6 @@ static void sort(tracepoints_t *tracepoints) {
   tracepoints->nr = nr;
 }
 
-/* Finds all tracepoints. If the names are not enough, all ids of tracefs have
- * to be read. */
-static void find_all(tracepoints_t *tracepoints) {
-  if (!find_by_names(tracepoints)) {
-    tracepoints->nr = 0;
-    /* Tracepoints that may not be read have not been opened. */
-    uvperf_tracefs_walk(NULL, NULL, find, tracepoints);
-  }
-  sort(tracepoints);
-}
-
 /* Puts the size of a file, as a number of size_bytes bytes, then the file. */
 static int put_file(const char *root, const char *path, size_t size_bytes,
                     common_buffer_t *bytes) {
@@ -215,7 +204,13 @@ int record_put_tracing_data(const record_events_t *events,
 
   if (uvperf_tracefs_path(root, &size) != 0)
     return 0;
-  find_all(&tracepoints);
+  /* If the names are not enough, all ids of tracefs have to be read.
+   * Tracepoints that may not be read have not been opened. */
+  if (!find_by_names(&tracepoints)) {
+    tracepoints.nr = 0;
+    uvperf_tracefs_walk(NULL, NULL, find, &tracepoints);
+  }
+  sort(&tracepoints);
   found = tracepoints.nr > 0 && put_all(&tracepoints, root, bytes);
   free(tracepoints.found);
   return found;

@@ -103,11 +103,6 @@ static void put_value(fields_t *fields, const stat_report_t *report,
   put_number(fields, stat_value_percent(line), 2, "");
 }
 
-static void put_metric(fields_t *fields, const stat_metric_t *metric) {
-  put_number(fields, metric->value, metric->decimals, "");
-  put(fields, metric->unit);
-}
-
 /* Puts one more field if the value is incomplete or could not be read. */
 static void put_note(fields_t *fields, const stat_line_t *line) {
   char text[STAT_NOTE_BYTES];
@@ -143,7 +138,8 @@ static void put_line(FILE *file, const char *separator,
       for (j = 0; j < nr_fields; j++)
         put(&fields, "");
     }
-    put_metric(&fields, &metrics[i]);
+    put_number(&fields, metrics[i].value, metrics[i].decimals, "");
+    put(&fields, metrics[i].unit);
     if (i == 0)
       put_note(&fields, line);
   }

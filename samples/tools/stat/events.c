@@ -91,7 +91,7 @@ static void describe(stat_event_t *event, const stat_options_t *options,
 
   if (!options->no_merge || item->part == NULL || item->first != attr)
     event->label = common_copy_text(item->label);
-  else if (common_list_is_user_only(set, attr))
+  else if (common_list_has_change(set, attr, UVPERF_FALLBACK_USER))
     event->label = common_list_user_label(item->part, 0);
   else
     event->label = common_copy_text(item->part);
@@ -128,7 +128,7 @@ void stat_events_describe(stat_events_t *events, const stat_options_t *options,
       events->events[i].cgroup = options->cgroups.texts[i / events->nr_attrs];
     describe(&events->events[i], options, set, i % events->nr_attrs);
     events->has_user_only |=
-        common_list_is_user_only(set, i % events->nr_attrs);
+        common_list_has_change(set, i % events->nr_attrs, UVPERF_FALLBACK_USER);
   }
 }
 

@@ -55,10 +55,8 @@ static void put_begin(FILE *file, const stat_report_t *report,
 
 static void put_event(FILE *file, const stat_event_t *event) {
   put_string(file, "event", event->label);
-  if (event->cgroup == NULL)
-    return;
-  fputc(',', file);
-  put_string(file, "cgroup", event->cgroup);
+  if (event->cgroup != NULL)
+    common_text_put_member(file, "cgroup", event->cgroup);
 }
 
 /* Values are strings, as in perf-stat(1), because some values are words. */
@@ -72,8 +70,7 @@ static void put_value(FILE *file, const stat_report_t *report,
   else
     snprintf(text, sizeof(text), "%s", stat_value_word(line));
   put_string(file, "counter-value", text);
-  fputc(',', file);
-  put_string(file, "unit", stat_value_unit(event));
+  common_text_put_member(file, "unit", stat_value_unit(event));
   fputc(',', file);
   put_event(file, event);
   if (report->nr_runs > 1)
@@ -85,27 +82,23 @@ static void put_value(FILE *file, const stat_report_t *report,
 
 static void put_metric(FILE *file, const stat_metric_t *metric) {
   put_number(file, "metric-value", metric->value, 6);
-  fputc(',', file);
-  put_string(file, "metric-unit", metric->unit);
+  common_text_put_member(file, "metric-unit", metric->unit);
 }
 
 /* Puts the keys that perf-stat(1) does not have. */
 static void put_state(FILE *file, const stat_line_t *line) {
   char why[STAT_NOTE_BYTES];
 
-  fputc(',', file);
   /* The count of a task that has ended is complete. */
-  put_string(file, "state",
-             uvperf_count_state_name(stat_value_is_counted(line)
-                                         ? UVPERF_COUNT_COUNTING
-                                         : line->count.state));
+  common_text_put_member(file, "state",
+                         uvperf_count_state_name(stat_value_is_counted(line)
+                                                     ? UVPERF_COUNT_COUNTING
+                                                     : line->count.state));
   if (stat_value_is_counted(line) && line->count.nr_missing > 0)
     fprintf(file, ",\"counts\":%" PRIu32 ",\"missing\":%" PRIu32,
             line->count.nr_counts, line->count.nr_missing);
-  if (stat_note_why(line, why)) {
-    fputc(',', file);
-    put_string(file, "error", why);
-  }
+  if (stat_note_why(line, why))
+    common_text_put_member(file, "error", why);
 }
 
 static void put_line(FILE *file, const stat_report_t *report,

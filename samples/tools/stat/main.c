@@ -118,15 +118,6 @@ static void print_runs(stat_t *stat) {
   stat_output_table(&stat->output, &report, stat->events.has_user_only);
 }
 
-/* After the last interval, prints why counts are missing in this interval. */
-static void print_end(stat_t *stat) {
-  stat_report_t report;
-
-  fill_report(stat, &report, &stat->lines);
-  report.is_interval = 1;
-  stat_output_end(&stat->output, &report, stat->events.has_user_only);
-}
-
 /* An interrupted run is not added to earlier, complete runs. */
 static void add_run(stat_t *stat, const stat_run_t *run) {
   stat_times_t times = {run->elapsed_ns, run->user_ns, run->system_ns,
@@ -142,22 +133,24 @@ static void add_run(stat_t *stat, const stat_run_t *run) {
   stat->nr_runs++;
 }
 
-static void forget_runs(stat_t *stat) {
-  stat_lines_free(&stat->sum);
-  memset(&stat->elapsed_ns, 0, sizeof(stat->elapsed_ns));
-  stat->nr_runs = 0;
-}
-
 static void print_results(stat_t *stat) {
+  stat_report_t report;
+
   stat->is_printed = 1;
   if (stat->nr_runs > 0) {
     print_runs(stat);
     stat_messages_fewer_runs(&stat->options, stat->nr_runs);
   } else if (stat->lines.nr > 0) {
-    print_end(stat);
+    /* After the last interval, prints why counts are missing in it. */
+    fill_report(stat, &report, &stat->lines);
+    report.is_interval = 1;
+    stat_output_end(&stat->output, &report, stat->events.has_user_only);
   }
-  if (stat->options.nr_runs == 0)
-    forget_runs(stat);
+  if (stat->options.nr_runs != 0)
+    return;
+  stat_lines_free(&stat->sum);
+  memset(&stat->elapsed_ns, 0, sizeof(stat->elapsed_ns));
+  stat->nr_runs = 0;
 }
 
 /* -- the runs -------------------------------------------------------------- */
@@ -210,7 +203,7 @@ static int run_once(stat_t *stat, int *was_last) {
   return status;
 }
 
-static int run_all(stat_t *stat) {
+static int count(stat_t *stat) {
   int was_last, status;
 
   do
@@ -218,12 +211,6 @@ static int run_all(stat_t *stat) {
   while (status == 0 && !was_last);
   /* Signals that came too late are dropped. */
   common_signals_end_session(&stat->signals);
-  return status;
-}
-
-static int count(stat_t *stat) {
-  int status = run_all(stat);
-
   if (!stat->is_printed)
     print_results(stat); /* a run failed */
   return status != 0 ? status : stat->status;

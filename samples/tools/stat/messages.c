@@ -9,16 +9,12 @@
 #include "common/say.h"
 #include "common/text.h"
 
-static int is_of_cpus(const stat_options_t *options) {
-  return options->all || options->cgroups.nr > 0;
-}
-
 int stat_messages_refused(const stat_options_t *options,
                           const uvperf_error_t *error) {
   common_say_error(error);
-  if (error->cause != UVPERF_CAUSE_PERMISSION || !is_of_cpus(options))
-    return 1;
-  common_failures_privileges("counting on whole CPUs or in cgroups", "count");
+  if (error->cause == UVPERF_CAUSE_PERMISSION &&
+      (options->all || options->cgroups.nr > 0))
+    common_failures_privileges("counting on whole CPUs or in cgroups", "count");
   return 1;
 }
 

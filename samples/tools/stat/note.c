@@ -81,15 +81,6 @@ static void print_clean(FILE *file, const char *text) {
   free(clean);
 }
 
-static void print_event(FILE *file, const stat_event_t *event) {
-  print_clean(file, event->label);
-  if (event->cgroup == NULL)
-    return;
-  fputs(" (", file);
-  print_clean(file, event->cgroup);
-  fputc(')', file);
-}
-
 /* Prints the note of a line, for this line and all later lines with the same
  * note. */
 static void print_note(FILE *file, const stat_report_t *report, size_t index,
@@ -108,7 +99,12 @@ static void print_note(FILE *file, const stat_report_t *report, size_t index,
     if (nr++ >= MAX_LABELS)
       continue;
     fputs(nr == 1 ? " " : ", ", file);
-    print_event(file, &report->events[event]);
+    print_clean(file, report->events[event].label);
+    if (report->events[event].cgroup != NULL) {
+      fputs(" (", file);
+      print_clean(file, report->events[event].cgroup);
+      fputc(')', file);
+    }
   }
   free(seen);
   if (nr > MAX_LABELS)

@@ -24,10 +24,6 @@ static int is_text(const stat_output_t *output) {
   return !output->options->json && output->options->separator == NULL;
 }
 
-static int duplicate_log(uint64_t log_fd) {
-  return fcntl(log_fd > 0 ? (int)log_fd : STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
-}
-
 /* Writes the first line of a text file, as perf-stat(1) does. CSV and JSON have
  * no such line. */
 static void put_started(FILE *file) {
@@ -51,7 +47,8 @@ int stat_output_open(stat_output_t *output, const stat_options_t *options) {
                                   options->append ? COMMON_OUT_APPEND
                                                   : COMMON_OUT_TRUNCATE,
                                   reason)
-           : duplicate_log(options->log_fd);
+           : fcntl(options->log_fd > 0 ? (int)options->log_fd : STDERR_FILENO,
+                   F_DUPFD_CLOEXEC, 0);
   /* stderr has no buffer, so a duplicate is used. */
   output->file = fd < 0 ? NULL : fdopen(fd, "w");
   if (output->file == NULL) {

@@ -190,21 +190,17 @@ static int is_interrupted(const stat_run_t *run) {
   return run->session.signal != 0 || run->control->channel.has_stopped;
 }
 
-static void report_counts(stat_run_t *run) {
-  uint64_t user_before = run->user_ns, system_before = run->system_ns;
-
-  take_times(&run->user_ns, &run->system_ns);
-  run->user_ns -= user_before;
-  run->system_ns -= system_before;
-  run->is_interrupted = is_interrupted(run);
-  run->on_counted(run);
-}
-
 static void on_close(common_session_t *session) {
   stat_run_t *run = session->data;
+  uint64_t user_before = run->user_ns, system_before = run->system_ns;
 
-  if (run->has_counted && !run->failed)
-    report_counts(run);
+  if (run->has_counted && !run->failed) {
+    take_times(&run->user_ns, &run->system_ns);
+    run->user_ns -= user_before;
+    run->system_ns -= system_before;
+    run->is_interrupted = is_interrupted(run);
+    run->on_counted(run);
+  }
   common_control_close(&run->control->channel);
   if (run->has_set)
     common_session_close_set(session, &run->set);

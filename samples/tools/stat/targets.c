@@ -9,16 +9,6 @@
 #include "common/memory.h"
 #include "common/targets.h"
 
-/* Adds every process, for --per-thread: the count of a CPU does not show what
- * each thread counted. */
-static void add_all_processes(common_target_list_t *targets, uint32_t flags) {
-  common_ids_t pids = {NULL, 0, 0};
-
-  if (common_processes(&pids) == 0)
-    common_target_list_add_ids(targets, &pids, UVPERF_TARGET_PROCESS, flags);
-  common_ids_free(&pids);
-}
-
 int stat_targets_is_command(const stat_options_t *options) {
   return !options->all && options->pids.nr == 0 && options->tids.nr == 0 &&
          options->cgroups.nr == 0;
@@ -28,6 +18,7 @@ void stat_targets_make(common_target_list_t *targets,
                        const stat_options_t *options, pid_t command,
                        int from_exec) {
   uint32_t flags = options->no_inherit ? UVPERF_TARGET_NO_INHERIT : 0;
+  common_ids_t pids = {NULL, 0, 0};
   uvperf_target_t *target;
 
   memset(targets, 0, sizeof(*targets));
@@ -36,7 +27,10 @@ void stat_targets_make(common_target_list_t *targets,
   common_target_list_add_ids(targets, &options->tids, UVPERF_TARGET_THREAD, 0);
   common_target_list_add_cgroups(targets, &options->cgroups, options->cpus);
   if (options->all && options->by == STAT_BY_THREAD) {
-    add_all_processes(targets, flags);
+    /* The count of a CPU does not show what each thread counted. */
+    common_processes(&pids);
+    common_target_list_add_ids(targets, &pids, UVPERF_TARGET_PROCESS, flags);
+    common_ids_free(&pids);
   } else if (options->all) {
     target = common_target_list_add(targets, UVPERF_TARGET_CPUS);
     target->cpus = options->cpus;

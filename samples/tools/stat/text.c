@@ -165,15 +165,6 @@ static void put_value(row_t *row, const stat_report_t *report,
   row->blanks++;
 }
 
-/* Puts the last column before the metrics. This column is padded, so metrics
- * begin at the same place in all lines. */
-static void put_cgroup(row_t *row, const char *cgroup, size_t width) {
-  if (width == 0)
-    return;
-  row->blanks++;
-  put_name(row, cgroup == NULL ? "" : cgroup, width);
-}
-
 static void put_metric(row_t *row, const stat_metric_t *metric) {
   char text[STAT_NUMBER_BYTES + 64];
 
@@ -216,7 +207,11 @@ static void put_line(FILE *file, const stat_report_t *report,
   put_value(&row, report, line);
   put_name(&row, stat_value_unit(event), units + 1);
   put_name(&row, event->label, LABEL_WIDTH);
-  put_cgroup(&row, event->cgroup, cgroups);
+  /* This column is padded, so metrics begin at the same place in all lines. */
+  if (cgroups > 0) {
+    row.blanks++;
+    put_name(&row, event->cgroup == NULL ? "" : event->cgroup, cgroups);
+  }
   nr = stat_metrics(report, line, metrics);
   if (nr == 0)
     row.blanks += METRIC_WIDTH;

@@ -44,14 +44,6 @@ static void sample_each(struct perf_event_attr *attr) {
     attr->sample_period = 1;
 }
 
-/* Adds the ABI of the registers to samples. The ABI shows how large `long` is
- * in the task. The numbers of calls depend on this size. The kernel requires at
- * least one register. Each machine has the first register. */
-static void ask_for_abi(struct perf_event_attr *attr) {
-  attr->sample_type |= PERF_SAMPLE_REGS_USER;
-  attr->sample_regs_user = 1;
-}
-
 static int is_same_text(const char *a, const char *b) {
   return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
 }
@@ -90,14 +82,18 @@ static int add_item(trace_events_t *events, const uvperf_event_item_t *item,
     return COMMON_EXIT_USAGE;
   }
   sample_each(attr);
-  if (is_summary)
-    ask_for_abi(attr);
+  /* The ABI of the registers shows how large `long` is in the task. The numbers
+   * of calls depend on this size. The kernel requires at least one register.
+   * Each machine has the first register. */
+  if (is_summary) {
+    attr->sample_type |= PERF_SAMPLE_REGS_USER;
+    attr->sample_regs_user = 1;
+  }
   if (is_there(events, attr, filter)) {
     free(attr);
     return 0;
   }
   event = COMMON_ADD(events->events, events->nr, events->capacity);
-  memset(event, 0, sizeof(*event));
   event->label = item->label;
   event->filter = filter;
   event->attr = attr;

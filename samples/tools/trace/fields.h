@@ -27,9 +27,6 @@ void trace_fields_free(trace_fields_t *fields);
  * name. */
 const struct uvperf_field_s *trace_fields_find(const trace_fields_t *fields,
                                                const char *name);
-/* Reads a number. Returns 0 or a negative errno. */
-int trace_fields_number(const struct uvperf_field_s *field, const void *raw,
-                        size_t size, uint64_t *number);
 
 /* These functions add the fields in the raw data of a hit to a buffer. */
 

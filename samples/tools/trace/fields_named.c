@@ -170,11 +170,6 @@ const struct uvperf_field_s *trace_fields_find(const trace_fields_t *fields,
              : uvperf_tracepoint_find(fields->tracepoint, name);
 }
 
-int trace_fields_number(const struct uvperf_field_s *field, const void *raw,
-                        size_t size, uint64_t *number) {
-  return uvperf_field_value(field, raw, size, number);
-}
-
 static void put_number(common_buffer_t *buffer, const field_plan_t *plan,
                        uint64_t value) {
   if (plan->bits < 64)
@@ -213,15 +208,6 @@ static void put_elements(common_buffer_t *buffer, const field_plan_t *plan,
   common_buffer_add(buffer, "]", 1);
 }
 
-static void put_bytes(common_buffer_t *buffer, const field_plan_t *plan,
-                      const void *raw, size_t size) {
-  const void *bytes;
-  size_t nr;
-
-  if (uvperf_field_bytes(plan->field, raw, size, &bytes, &nr) == 0)
-    common_buffer_bytes(buffer, bytes, nr);
-}
-
 /* Returns "" if the string is outside of the record. */
 static const char *string_of(trace_fields_t *fields, const field_plan_t *plan,
                              const void *raw, size_t size) {
@@ -239,6 +225,8 @@ static const char *string_of(trace_fields_t *fields, const field_plan_t *plan,
 static void put_value(const field_plan_t *plan, common_buffer_t *buffer,
                       const void *raw, size_t size, int json) {
   const char *quote = json ? "\"" : "";
+  const void *bytes;
+  size_t nr;
 
   switch (plan->kind) {
     case FIELD_NUMBER:
@@ -253,7 +241,8 @@ static void put_value(const field_plan_t *plan, common_buffer_t *buffer,
       break;
     default:
       common_buffer_text(buffer, quote);
-      put_bytes(buffer, plan, raw, size);
+      if (uvperf_field_bytes(plan->field, raw, size, &bytes, &nr) == 0)
+        common_buffer_bytes(buffer, bytes, nr);
       common_buffer_text(buffer, quote);
       break;
   }

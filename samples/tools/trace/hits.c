@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "trace/hits.h"
 
+#include "uvperf/tracepoint.h"
+
 #include "common/text.h"
 #include "trace/table.h"
 
@@ -46,12 +48,12 @@ static void take_call(trace_hits_t *hits, const uvperf_record_t *record,
                             record->time};
   uint64_t nr, result;
 
-  if (event->nr == NULL || trace_fields_number(event->nr, raw, size, &nr) != 0)
+  if (event->nr == NULL || uvperf_field_value(event->nr, raw, size, &nr) != 0)
     return;
   if (event->result == NULL)
     trace_calls_begin(&hits->calls, &now, (int64_t)nr, event->call,
                       is_compat(record));
-  else if (trace_fields_number(event->result, raw, size, &result) == 0)
+  else if (uvperf_field_value(event->result, raw, size, &result) == 0)
     trace_calls_end(&hits->calls, &now, (int64_t)nr, event->call,
                     is_compat(record), (int64_t)result);
 }
@@ -79,15 +81,6 @@ static void take_hit(trace_hits_t *hits, const uvperf_record_t *record,
   hit.fields = event->fields;
   trace_line_hit(&hits->output.buffer, &hits->form, &hit);
   hits->nr++;
-}
-
-static void take_lost(trace_hits_t *hits, const uvperf_record_t *record) {
-  hits->lost += record->lost.lost;
-  if (hits->options->summary)
-    trace_calls_lost(&hits->calls);
-  else
-    trace_line_lost(&hits->output.buffer, &hits->form,
-                    hits->newest > 0 ? hits->newest : record->time, record);
 }
 
 /* A FORK record without a time describes a thread that already ran when perf
@@ -119,7 +112,12 @@ static void follow(trace_calls_t *calls, const uvperf_record_t *record) {
 int trace_hits_record(trace_hits_t *hits, const uvperf_record_t *record,
                       size_t event) {
   if (record->type == PERF_RECORD_LOST) {
-    take_lost(hits, record);
+    hits->lost += record->lost.lost;
+    if (hits->options->summary)
+      trace_calls_lost(&hits->calls);
+    else
+      trace_line_lost(&hits->output.buffer, &hits->form,
+                      hits->newest > 0 ? hits->newest : record->time, record);
     return 0;
   }
   if ((record->present & PERF_SAMPLE_TIME) && record->time > hits->newest)

@@ -92,7 +92,6 @@ static void add_events(input_t *input) {
   while (events->nr < recording_nr_events(input->recording)) {
     recording_event(input->recording, events->nr, &found);
     event = COMMON_ADD(events->events, events->nr, events->capacity);
-    memset(event, 0, sizeof(*event));
     event->attr = common_copy(found.attr, found.attr->size);
     event->label = found.name[0] != '\0' ? found.name : "?";
     if (event->attr->type == PERF_TYPE_TRACEPOINT)
@@ -129,20 +128,8 @@ static void on_interrupt(int number) {
   (void)number;
 }
 
-static void leave_interrupt_to_writer(void) {
-  struct sigaction action = {.sa_handler = on_interrupt,
-                             .sa_flags = (int)SA_RESETHAND};
-
-  sigaction(SIGINT, &action, NULL);
-}
-
-static void wait_for_pipe(const input_t *input) {
-  struct pollfd poll_fd = {recording_fd(input->recording), POLLIN, 0};
-
-  poll(&poll_fd, 1, -1);
-}
-
 static int read_all(input_t *input) {
+  struct pollfd pipe_fd = {recording_fd(input->recording), POLLIN, 0};
   common_output_t *output = &input->hits->output;
   const uvperf_record_t *record;
   int rc = 1;
@@ -151,7 +138,7 @@ static int read_all(input_t *input) {
     rc = recording_next(input->recording, &record);
     if (rc == RECORDING_WAIT) {
       common_output_push(output, WAIT_MS);
-      wait_for_pipe(input);
+      poll(&pipe_fd, 1, -1);
     } else if (rc == 1) {
       if (take(input, record))
         rc = 0;
@@ -178,14 +165,9 @@ static int have_calls(const input_t *input) {
   return 0;
 }
 
-static void say_foreign(const input_t *input) {
-  if (recording_is_foreign(input->recording))
-    common_say("%s: recorded with the other byte order, so fields are printed "
-               "as bytes\n",
-               input->path);
-}
-
 int trace_input_run(trace_hits_t *hits, trace_sums_t *sums) {
+  struct sigaction leave_to_writer = {.sa_handler = on_interrupt,
+                                      .sa_flags = (int)SA_RESETHAND};
   const char *path = hits->options->input;
   input_t input = {.hits = hits,
                    .path = strcmp(path, "-") == 0 ? "stdin" : path};
@@ -198,10 +180,13 @@ int trace_input_run(trace_hits_t *hits, trace_sums_t *sums) {
   }
   hits->is_recorded = 1;
   if (recording_fd(input.recording) >= 0)
-    leave_interrupt_to_writer();
+    sigaction(SIGINT, &leave_to_writer, NULL);
   failed = read_all(&input);
   add_events(&input);
-  say_foreign(&input);
+  if (recording_is_foreign(input.recording))
+    common_say("%s: recorded with the other byte order, so fields are printed "
+               "as bytes\n",
+               input.path);
   if (hits->options->summary)
     has_calls = have_calls(&input);
   sums->lost = common_lost_total(&input.lost);

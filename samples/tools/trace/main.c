@@ -75,19 +75,10 @@ static void on_record(uvperf_handle_t *handle, int status,
 
 /* -- while it runs, and its end -------------------------------------------- */
 
-static void take_sums(trace_t *trace, uint64_t now) {
-  uvperf_stats_t stats;
-
-  uvperf_stats(&trace->set.handle, &stats);
-  trace->sums.late = stats.late_records;
-  trace->sums.corrupt = stats.corrupt;
-  trace->sums.lost = common_lost_of_set(&trace->set, trace->hits.events.nr);
-  trace->sums.elapsed_ns = trace->started_ns > 0 ? now - trace->started_ns : 0;
-}
-
 static void on_stop(common_session_t *session) {
   trace_t *trace = session->data;
   trace_sums_t *sums = &trace->sums;
+  uvperf_stats_t stats;
   uint64_t now;
 
   uvperf_disable(&trace->set.handle, UVPERF_ALL, NULL);
@@ -95,7 +86,11 @@ static void on_stop(common_session_t *session) {
   uvperf_flush(&trace->set.handle);
   /* The events are stopped, so no hit is later than this. */
   now = uv_hrtime();
-  take_sums(trace, now);
+  uvperf_stats(&trace->set.handle, &stats);
+  sums->late = stats.late_records;
+  sums->corrupt = stats.corrupt;
+  sums->lost = common_lost_of_set(&trace->set, trace->hits.events.nr);
+  sums->elapsed_ns = trace->started_ns > 0 ? now - trace->started_ns : 0;
   trace_hits_finish(&trace->hits, now, sums->lost, sums->late);
   sums->hits = trace->hits.nr;
   sums->outsiders = trace->hits.calls.outsiders;
@@ -208,22 +203,19 @@ static int run(trace_t *trace) {
   return status != 0 ? status : trace->session.command_status;
 }
 
-static int trace_input(trace_t *trace) {
-  int status = common_output_open(&trace->hits.output, trace->options.file);
-
-  return status != 0 ? status : trace_input_run(&trace->hits, &trace->sums);
-}
-
 static int trace_all(trace_t *trace) {
-  int status;
+  int status = 0;
 
   trace_hits_init(&trace->hits, &trace->options);
-  if (trace->options.input != NULL)
-    return trace_input(trace);
-  status = trace_events_parse(&trace->hits.events, &trace->options);
+  if (trace->options.input == NULL)
+    status = trace_events_parse(&trace->hits.events, &trace->options);
   if (status == 0)
     status = common_output_open(&trace->hits.output, trace->options.file);
-  return status != 0 ? status : run(trace);
+  if (status != 0)
+    return status;
+  return trace->options.input == NULL
+             ? run(trace)
+             : trace_input_run(&trace->hits, &trace->sums);
 }
 
 int main(int argc, char **argv) {

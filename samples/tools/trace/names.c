@@ -18,7 +18,8 @@ static void forget(trace_names_t *names, trace_name_t *name) {
   free(name);
 }
 
-void trace_names_set(trace_names_t *names, uint32_t tid, const char *comm) {
+/* Sets the name of a thread, or replaces it. */
+static void set_name(trace_names_t *names, uint32_t tid, const char *comm) {
   trace_name_t *name = common_by_id_get(&names->names, tid, sizeof(*name));
 
   name->is_ended = 0;
@@ -40,7 +41,7 @@ static void follow_fork(trace_names_t *names, const uvperf_task_t *task) {
   trace_name_t *earlier = common_by_id_find(&names->names, task->tid);
 
   if (comm != NULL)
-    trace_names_set(names, task->tid, comm);
+    set_name(names, task->tid, comm);
   else if (earlier != NULL)
     forget(names, earlier);
 }
@@ -72,7 +73,7 @@ void trace_names_record(trace_names_t *names, const uvperf_record_t *record) {
       break;
     case PERF_RECORD_COMM:
       if (common_tasks_has_id(comm->tid))
-        trace_names_set(
+        set_name(
             names, comm->tid,
             common_text_copy(name, sizeof(name), comm->comm, comm->comm_size));
       break;
@@ -101,12 +102,12 @@ const char *trace_proc_name(trace_names_t *names, uint32_t pid, uint32_t tid) {
   if (tid == UINT32_MAX)
     return "";
   common_proc_comm((int32_t)pid, (int32_t)tid, comm);
-  trace_names_set(names, tid, comm);
+  set_name(names, tid, comm);
   return trace_names_get(names, tid);
 }
 
 static void on_thread(void *arg, int32_t tid, const char *comm) {
-  trace_names_set(arg, (uint32_t)tid, comm);
+  set_name(arg, (uint32_t)tid, comm);
 }
 
 void trace_proc_scan(trace_names_t *names) {

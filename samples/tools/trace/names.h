@@ -32,9 +32,6 @@ typedef struct trace_names_s {
 
 void trace_names_free(trace_names_t *names);
 
-/* Sets the name of a thread, or replaces it. */
-void trace_names_set(trace_names_t *names, uint32_t tid, const char *comm);
-
 /* Returns NULL if the name is not known. */
 const char *trace_names_get(const trace_names_t *names, uint32_t tid);
 

@@ -62,13 +62,6 @@ static watch_news_t *take(watch_connector_t *connector, watch_news_t **link) {
   return news;
 }
 
-static void drop(watch_connector_t *connector, watch_news_t **link) {
-  watch_news_t *news = take(connector, link);
-
-  free(news->args);
-  free(news);
-}
-
 static watch_news_t *add(watch_connector_t *connector, uint32_t what,
                          uint32_t id, uint64_t time) {
   watch_news_t **link = bucket_of(connector, id), *news;
@@ -98,16 +91,19 @@ static watch_news_t *find(watch_connector_t *connector, uint32_t what,
 }
 
 static void forget(watch_connector_t *connector, uint64_t before) {
-  watch_news_t **link;
+  watch_news_t **link, *news;
   size_t i;
 
   for (i = 0; i < WATCH_NEWS_BUCKETS; i++) {
     link = &connector->buckets[i];
     while (*link != NULL) {
-      if ((*link)->time < before)
-        drop(connector, link);
-      else
+      if ((*link)->time >= before) {
         link = &(*link)->next;
+        continue;
+      }
+      news = take(connector, link);
+      free(news->args);
+      free(news);
     }
   }
 }

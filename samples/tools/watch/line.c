@@ -27,14 +27,6 @@ watch_event_t *watch_event_new(watch_kind_t kind, uint64_t time, uint32_t pid,
   return event;
 }
 
-void watch_event_name(watch_event_t *event, const char *comm) {
-  snprintf(event->comm, sizeof(event->comm), "%s", comm);
-}
-
-void watch_event_path(watch_event_t *event, const char *path) {
-  event->path = common_copy_text(path);
-}
-
 /* The process may have removed the last NUL, so a NUL is added. */
 void watch_event_args(watch_event_t *event, const char *args, size_t size,
                       size_t max) {

@@ -48,9 +48,7 @@ watch_event_t *watch_event_new(watch_kind_t kind, uint64_t time, uint32_t pid,
 
 void watch_event_free(watch_event_t *event);
 
-/* These functions copy their arguments. `args` is cut to `max` bytes. */
-void watch_event_name(watch_event_t *event, const char *comm);
-void watch_event_path(watch_event_t *event, const char *path);
+/* Copies the arguments of the event, cut to `max` bytes. */
 void watch_event_args(watch_event_t *event, const char *args, size_t size,
                       size_t max);
 

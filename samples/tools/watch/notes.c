@@ -15,9 +15,8 @@ int watch_notes_refused(const watch_options_t *options,
   common_say_error(error);
   if (error->cause == UVPERF_CAUSE_LOCKED_MEMORY && options->ring_bytes != 0)
     common_say("try a smaller -m, or leave it out\n");
-  if (error->cause != UVPERF_CAUSE_PERMISSION || !options->all)
-    return 1;
-  common_failures_privileges("watching all processes", "watch");
+  if (error->cause == UVPERF_CAUSE_PERMISSION && options->all)
+    common_failures_privileges("watching all processes", "watch");
   return 1;
 }
 

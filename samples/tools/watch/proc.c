@@ -8,10 +8,6 @@
 #include "common/proc.h"
 
 /* If the first thread ends before the others, it stays as a zombie. */
-static int is_dead(const common_proc_stat_t *stat) {
-  return stat->state == 'Z' || stat->state == 'X';
-}
-
 int watch_proc_is_alive(watch_process_t *process) {
   common_ids_t tids = {NULL, 0, 0};
   common_proc_stat_t stat;
@@ -21,7 +17,7 @@ int watch_proc_is_alive(watch_process_t *process) {
   if (common_threads_of(&tids, (int32_t)process->pid) == 0) {
     for (i = 0; i < tids.nr; i++) {
       if (common_proc_stat((int32_t)process->pid, tids.ids[i], &stat) != 0 ||
-          is_dead(&stat))
+          stat.state == 'Z' || stat.state == 'X')
         continue;
       if (!alive)
         process->nr = 0;

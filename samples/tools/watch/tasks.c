@@ -63,14 +63,8 @@ void watch_tasks_show(watch_tasks_t *tasks, watch_process_t *process) {
   process->is_shown = 1;
 }
 
-static int is_child_of_shown(const watch_tasks_t *tasks,
-                             const watch_process_t *process) {
-  const watch_process_t *parent = watch_tasks_find(tasks, process->ppid);
-
-  return parent != NULL && parent->is_shown;
-}
-
 void watch_tasks_show_children(watch_tasks_t *tasks) {
+  const watch_process_t *parent;
   watch_process_t *process;
   size_t before;
 
@@ -79,7 +73,8 @@ void watch_tasks_show_children(watch_tasks_t *tasks) {
     before = tasks->nr_shown;
     for (process = watch_tasks_next(tasks, NULL); process != NULL;
          process = watch_tasks_next(tasks, process)) {
-      if (!process->is_shown && is_child_of_shown(tasks, process))
+      parent = watch_tasks_find(tasks, process->ppid);
+      if (parent != NULL && parent->is_shown)
         watch_tasks_show(tasks, process);
     }
   } while (tasks->nr_shown != before);

@@ -3,7 +3,9 @@
 #include "watch/timeline.h"
 
 #include <limits.h>
+#include <stdio.h>
 
+#include "common/memory.h"
 #include "common/tasks.h"
 #include "common/text.h"
 
@@ -47,7 +49,8 @@ static watch_event_t *add_for(watch_timeline_t *timeline, watch_kind_t kind,
   watch_event_t *event = add(timeline, kind, process->pid, tid);
 
   event->ppid = process->ppid;
-  watch_event_name(event, watch_process_comm(process, tid));
+  snprintf(event->comm, sizeof(event->comm), "%s",
+           watch_process_comm(process, tid));
   return event;
 }
 
@@ -127,14 +130,14 @@ static void follow_mmap(watch_timeline_t *timeline,
   if (event != NULL && path[0] == '/' && path[1] != '/') {
     /* If records were lost, this may not be the first mapping. */
     if (event->lost == timeline->counts.lost)
-      watch_event_path(event, path);
+      event->path = common_copy_text(path);
     end_exec(process);
   }
   /* Most records are mappings. */
   if (!process->is_shown || !wants(timeline, WATCH_MMAP))
     return;
   event = add_for(timeline, WATCH_MMAP, process, mmap->pid);
-  watch_event_path(event, path);
+  event->path = common_copy_text(path);
   event->addr = mmap->addr;
   event->len = mmap->len;
   event->pgoff = mmap->pgoff;
@@ -161,7 +164,7 @@ static void add_exit(watch_timeline_t *timeline, const uvperf_record_t *record,
 
   event = add(timeline, WATCH_EXIT, process->pid, record->task.tid);
   event->ppid = record->task.ppid;
-  watch_event_name(event, process->comm);
+  snprintf(event->comm, sizeof(event->comm), "%s", process->comm);
   timeline->counts.exits++;
 }
 
@@ -257,7 +260,7 @@ static void write_event(watch_timeline_t *timeline, watch_event_t *event) {
 /* Writes the events up to the first event that must still wait. An event stops
  * waiting after its time limit, or if the record for which it waits may be
  * lost. */
-static void write_until(watch_timeline_t *timeline, uint64_t time) {
+void watch_timeline_until(watch_timeline_t *timeline, uint64_t time) {
   watch_process_t *process;
   watch_event_t *event;
 
@@ -310,9 +313,5 @@ void watch_timeline_record(watch_timeline_t *timeline,
   else if (timeline->now < timeline->written)
     timeline->now = timeline->written;
   follow(timeline, record);
-  write_until(timeline, timeline->now);
-}
-
-void watch_timeline_until(watch_timeline_t *timeline, uint64_t time) {
-  write_until(timeline, time);
+  watch_timeline_until(timeline, timeline->now);
 }

@@ -37,7 +37,7 @@ static uint64_t take_number(recording_bytes_t *bytes, size_t size) {
   return value;
 }
 
-uint16_t recording_bytes_u16(recording_bytes_t *bytes) {
+static uint16_t take_u16(recording_bytes_t *bytes) {
   return (uint16_t)take_number(bytes, sizeof(uint16_t));
 }
 
@@ -52,8 +52,8 @@ uint64_t recording_bytes_u64(recording_bytes_t *bytes) {
 void recording_bytes_header(recording_bytes_t *bytes,
                             struct perf_event_header *header) {
   header->type = recording_bytes_u32(bytes);
-  header->misc = recording_bytes_u16(bytes);
-  header->size = recording_bytes_u16(bytes);
+  header->misc = take_u16(bytes);
+  header->size = take_u16(bytes);
 }
 
 char *recording_bytes_string(recording_bytes_t *bytes) {

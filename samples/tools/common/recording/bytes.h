@@ -20,7 +20,6 @@ typedef struct recording_bytes_s {
 /* Returns the next `size` bytes, or NULL if there are fewer bytes. */
 const unsigned char *recording_bytes_take(recording_bytes_t *bytes,
                                           size_t size);
-uint16_t recording_bytes_u16(recording_bytes_t *bytes);
 uint32_t recording_bytes_u32(recording_bytes_t *bytes);
 uint64_t recording_bytes_u64(recording_bytes_t *bytes);
 

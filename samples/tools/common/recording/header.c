@@ -135,12 +135,6 @@ void recording_header_feature(recording_t *recording, uint64_t feature,
     recording->events.is_old_mmap2 = has_old_mmap2(recording->features.release);
 }
 
-static int is_wanted(unsigned feature) {
-  return feature == RECORDING_TRACING_DATA || feature == RECORDING_BUILD_ID ||
-         feature == RECORDING_HOSTNAME || feature == RECORDING_OSRELEASE ||
-         feature == RECORDING_ARCH || feature == RECORDING_EVENT_DESC;
-}
-
 static void remark_lacks(recording_t *recording, const char *why) {
   recording_remark(recording,
                    "%s: names of events and build ids may be missing", why);
@@ -165,7 +159,7 @@ static void read_features(recording_t *recording, const header_t *header) {
     if (!is_in_file(recording, &section))
       remark_lacks(recording, "cut off after its records");
     place.offset += place.size;
-    if (!is_wanted(feature) || section.size > FEATURE_BYTES)
+    if (section.size > FEATURE_BYTES)
       continue;
     copy = read_section(recording, &section, &bytes);
     if (copy != NULL)

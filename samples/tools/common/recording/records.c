@@ -171,11 +171,6 @@ static int read_unpacked(recording_t *recording) {
 
 /* -- each record ----------------------------------------------------------- */
 
-static int has_time(const uvperf_record_t *record) {
-  return (record->present & PERF_SAMPLE_TIME) && record->time != 0 &&
-         record->time != UINT64_MAX;
-}
-
 /* Records without a time keep their place, as in perf(1): a record that perf
  * synthesized comes before all records that depend on it. */
 static int take_of_kernel(recording_t *recording,
@@ -199,7 +194,8 @@ static int take_of_kernel(recording_t *recording,
     recording->damaged++;
     return 0;
   }
-  if (!has_time(*record) || !recording->events.have_times)
+  if (!((*record)->present & PERF_SAMPLE_TIME) || (*record)->time == 0 ||
+      (*record)->time == UINT64_MAX || !recording->events.have_times)
     return 1;
   recording_order_add(&recording->order, header, header->size, (*record)->time);
   return 0;

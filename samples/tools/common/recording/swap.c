@@ -149,10 +149,6 @@ static void swap_read(swap_t *swap, uint64_t format) {
     swap_words(swap, each);
 }
 
-static void swap_counted(swap_t *swap) {
-  swap_words(swap, swap_u64(swap));
-}
-
 /* Converts the flags of a branch: bit fields of these widths. */
 static void swap_branch_flags(swap_t *swap) {
   static const unsigned widths[] = {1, 1, 1, 1, 16, 4, 2, 4, 3, 31};
@@ -212,7 +208,7 @@ static void swap_field(swap_t *swap, uint64_t bit,
       swap_read(swap, attr->read_format);
       break;
     case PERF_SAMPLE_CALLCHAIN:
-      swap_counted(swap);
+      swap_words(swap, swap_u64(swap));
       break;
     case PERF_SAMPLE_RAW:
       skip(swap, swap_number(swap, sizeof(uint32_t)));

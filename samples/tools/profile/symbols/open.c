@@ -123,7 +123,8 @@ uint64_t symbols_open_change(int fd, uint64_t *inode) {
          (uint64_t)info.st_mtim.tv_nsec;
 }
 
-int symbols_open_is_elf(int fd) {
+/* Returns 1 if an fd is of a regular file that begins like an ELF file. */
+static int is_elf(int fd) {
   struct stat info;
   char magic[SELFMAG];
 
@@ -161,10 +162,10 @@ static int take(int found, const symbols_mapping_t *mapping,
     reason[0] = '\0';
   if (fd < 0 || mapping == NULL)
     return fd;
-  if (symbols_open_is_elf(fd) && is_of_generation(fd, mapping))
+  if (is_elf(fd) && is_of_generation(fd, mapping))
     return fd;
   snprintf(reason, SYMBOLS_REASON_BYTES,
-           symbols_open_is_elf(fd) ? REPLACED : "not an ELF file");
+           is_elf(fd) ? REPLACED : "not an ELF file");
   close(fd);
   return -1;
 }

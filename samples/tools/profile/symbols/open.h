@@ -26,9 +26,6 @@ uint64_t symbols_open_change(int fd, uint64_t *inode);
  */
 int symbols_open_whole(int fd, const unsigned char *build_id, size_t bytes);
 
-/* Returns 1 if an fd is of a regular file that begins like an ELF file. */
-int symbols_open_is_elf(int fd);
-
 /* Opens a copy of this process's own vdso, if the mapping is of the same
  * vdso. */
 int symbols_open_vdso(const symbols_mapping_t *mapping,

@@ -267,12 +267,6 @@ static int is_jit(const state_t *state) {
   return state->object != NULL && state->object->mapping.kind == SYMBOLS_JIT;
 }
 
-/* Later, there may be names that are missing now: of a JIT compiler, or of
- * modules of the kernel. */
-static int may_be_named_later(const state_t *state) {
-  return state->object == NULL || is_jit(state);
-}
-
 /* Nothing may be looked up there: see symbols_kernel_gone. */
 static int is_gone(const symbols_t *symbols, const state_t *state,
                    uint64_t offset) {
@@ -413,7 +407,9 @@ static void install(symbols_t *symbols) {
     }
     entry->place = result->place;
     entry->is_answered = 1;
-    if (may_be_named_later(state) && entry->place.nr == 0)
+    /* Later, there may be names that are missing now: of a JIT compiler, or of
+     * modules of the kernel. */
+    if ((state->object == NULL || is_jit(state)) && entry->place.nr == 0)
       *COMMON_ADD(state->unnamed, state->nr_unnamed, state->unnamed_capacity) =
           entry->offset;
   }

@@ -116,14 +116,9 @@ void unwind_queue_object(unwind_queue_t *queue, uint32_t number,
                          const symbols_mapping_t *mapping) {
   object_t *object;
 
-  while (queue->nr_objects <= number) {
-    size_t before = queue->nr_objects;
-
+  while (queue->nr_objects <= number)
     queue->objects = common_grow(queue->objects, &queue->nr_objects,
                                  sizeof(*queue->objects));
-    memset(queue->objects + before, 0,
-           (queue->nr_objects - before) * sizeof(*queue->objects));
-  }
   if (queue->objects[number] != NULL)
     return;
   object = common_calloc(1, sizeof(*object));

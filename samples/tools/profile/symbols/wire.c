@@ -20,11 +20,6 @@ typedef union symbols_control_u {
   char bytes[CMSG_SPACE(sizeof(int) * SYMBOLS_WIRE_FDS)];
 } symbols_control_t;
 
-static void close_fds(symbols_message_t *message) {
-  while (message->nr_fds > 0)
-    close(message->fds[--message->nr_fds]);
-}
-
 void symbols_message_begin(symbols_message_t *message, uint32_t type) {
   message->type = type;
   message->body.used = 0;
@@ -237,7 +232,7 @@ int symbols_wire_receive(int fd, symbols_message_t *message,
     rc = -EPROTO;
   if (rc == 0)
     message->body.used = (size_t)header.size;
-  else
-    close_fds(message);
+  while (rc != 0 && message->nr_fds > 0)
+    close(message->fds[--message->nr_fds]);
   return rc;
 }
