@@ -225,6 +225,15 @@ static const row_t rows[] = {
        "0.000001 lost   5 records on CPU 1\n"
        "0.000003 mmap   7 /lib/ld 0x1000+0x2000\n"}},
      .lost = 5},
+    /* The exec is still there, behind an exit that waits for its status. */
+    {"executable_is_not_guessed_while_an_exit_waits",
+     {{"k-1 x900:8,8 e1000:7,ls l3001:1,5 m3000:7,/lib/ld", 4000, ""},
+      {"k0", END,
+       "0.000000 exit   8 ? status 0\n"
+       "0.000001 exec   7 ls\n"
+       "0.000001 lost   5 records on CPU 1\n"
+       "0.000003 mmap   7 /lib/ld 0x1000+0x2000\n"}},
+     .lost = 5},
     /* The mapping may be one of the lost records. */
     {"exec_does_not_wait_after_a_loss",
      {{"e1000:7,ls l2000:0,5", 3000,
