@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What is refused without any privilege at perf_event_paranoid 2: the errno,
- * the cause, and the remedy. What works is in test_unprivileged.c. */
+ * the cause, and the remedy; and which of these things CAP_PERFMON alone
+ * allows. What works is in test_unprivileged.c. */
 #include "live_unprivileged.h"
 
 #include <errno.h>
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 #include <linux/bpf.h>
+#include <linux/hw_breakpoint.h>
 
 #include "host/system.h"
 
@@ -17,16 +19,29 @@
 /* Found by root, before the child drops the privilege to read it; or 0. */
 static uint64_t sched_switch;
 
+/* The child has CAP_PERFMON. */
+static int has_perfmon;
+
+/* It is refused like this, and opens with CAP_PERFMON. */
+static void needs_perfmon(live_unprivileged_report_t *report,
+                          const struct perf_event_attr *attr, int pid, int cpu,
+                          int code, const char *piece) {
+  if (has_perfmon)
+    live_unprivileged_opens(report, attr, pid, cpu);
+  else
+    live_unprivileged_refused(report, attr, pid, cpu, code, piece);
+}
+
 /* -- the kernel side ------------------------------------------------------ */
 
 static void kernel_side_of_software(live_unprivileged_report_t *report) {
   struct perf_event_attr attr;
 
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
-  live_unprivileged_refused(report, &attr, 0, -1, UV_EACCES, "exclude_kernel");
+  needs_perfmon(report, &attr, 0, -1, UV_EACCES, "exclude_kernel");
   uvperf_attr_software(&attr, PERF_COUNT_SW_DUMMY);
   attr.comm = 1;
-  live_unprivileged_refused(report, &attr, 0, -1, UV_EACCES, "exclude_kernel");
+  needs_perfmon(report, &attr, 0, -1, UV_EACCES, "exclude_kernel");
 }
 
 /* With any id: the side is checked first. */
@@ -50,8 +65,7 @@ static void physical_addresses(live_unprivileged_report_t *report) {
   struct perf_event_attr attr;
 
   live_write_attr(&attr, PERF_SAMPLE_ADDR | PERF_SAMPLE_PHYS_ADDR);
-  live_unprivileged_refused(report, &attr, 0, -1, UV_EACCES,
-                            "PERF_SAMPLE_PHYS_ADDR");
+  needs_perfmon(report, &attr, 0, -1, UV_EACCES, "PERF_SAMPLE_PHYS_ADDR");
 }
 
 /* 0 if the machine has no such PMU. */
@@ -93,7 +107,7 @@ static void whole_cpu(live_unprivileged_report_t *report) {
   struct perf_event_attr attr;
 
   live_comm_attr(&attr);
-  live_unprivileged_refused(report, &attr, -1, 0, UV_EACCES, "CAP_PERFMON");
+  needs_perfmon(report, &attr, -1, 0, UV_EACCES, "CAP_PERFMON");
 }
 
 /* The first process, which in a container may be one's own. */
@@ -106,7 +120,7 @@ static void task_of_another(live_unprivileged_report_t *report) {
     return;
   }
   live_comm_attr(&attr);
-  live_unprivileged_refused(report, &attr, 1, -1, UV_EACCES, "uid");
+  needs_perfmon(report, &attr, 1, -1, UV_EACCES, "uid");
 }
 
 static void unprivileged_targets_of_others_are_refused(void **state) {
@@ -135,7 +149,7 @@ static void namespaces(live_unprivileged_report_t *report) {
 
   live_comm_attr(&attr);
   attr.namespaces = 1;
-  live_unprivileged_refused(report, &attr, 0, -1, UV_EACCES, "attr.namespaces");
+  needs_perfmon(report, &attr, 0, -1, UV_EACCES, "attr.namespaces");
 }
 
 static void data_of_a_tracepoint(live_unprivileged_report_t *report) {
@@ -146,7 +160,7 @@ static void data_of_a_tracepoint(live_unprivileged_report_t *report) {
     return;
   }
   live_syscall_attr(&attr, sched_switch, PERF_SAMPLE_RAW);
-  live_unprivileged_refused(report, &attr, 0, -1, UV_EPERM, "-1");
+  needs_perfmon(report, &attr, 0, -1, UV_EPERM, "-1");
 }
 
 /* Of a type that no sysctl allows to every user. */
@@ -180,6 +194,49 @@ static void unprivileged_use_of_the_capability_is_refused(void **state) {
                      ? support_need_tracepoint(__func__, "sched:sched_switch")
                      : 0;
   live_unprivileged_run(__func__, lines, COUNT_OF(lines));
+}
+
+/* -- with CAP_PERFMON ----------------------------------------------------- */
+
+static void perfmon_lifts_what_paranoid_forbids(void **state) {
+  static const live_unprivileged_line_t lines[] = {
+      {"the kernel side", kernel_side_of_software},
+      {"physical addresses", physical_addresses},
+      {"a whole CPU", whole_cpu},
+      {"a task of another user", task_of_another},
+      {"the data of sched_switch", data_of_a_tracepoint},
+      {"namespaces", namespaces},
+  };
+
+  sched_switch = support_need_tracepoint(__func__, "sched:sched_switch");
+  has_perfmon = 1;
+  live_unprivileged_run_with_perfmon(__func__, lines, COUNT_OF(lines));
+}
+
+/* Linux 6.16, and stable kernels of that time, want CAP_SYS_ADMIN. */
+static void uprobe_of_linux_6_16(live_unprivileged_report_t *report) {
+  if (uvperf__system_is_before(6, 16) != 0)
+    live_unprivileged_absent(report, "Linux 6.16");
+  else
+    uprobe(report);
+}
+
+static void kernel_breakpoint(live_unprivileged_report_t *report) {
+  struct perf_event_attr attr;
+
+  uvperf_attr_breakpoint(&attr, HW_BREAKPOINT_W, UINT64_MAX - 0xfff, 8);
+  live_unprivileged_refused(report, &attr, -1, 0, UV_EPERM, "CAP_SYS_ADMIN");
+}
+
+static void
+perfmon_does_not_lift_breakpoints_in_the_kernel_and_uprobes(void **state) {
+  static const live_unprivileged_line_t lines[] = {
+      {"a breakpoint in the kernel", kernel_breakpoint},
+      {"uprobes", uprobe_of_linux_6_16},
+  };
+
+  support_need_breakpoints(__func__);
+  live_unprivileged_run_with_perfmon(__func__, lines, COUNT_OF(lines));
 }
 
 /* -- files ---------------------------------------------------------------- */
@@ -237,6 +294,9 @@ int main(void) {
       cmocka_unit_test(unprivileged_targets_of_others_are_refused),
       cmocka_unit_test(unprivileged_use_of_the_capability_is_refused),
       cmocka_unit_test(unprivileged_files_hide_what_they_know),
+      cmocka_unit_test(perfmon_lifts_what_paranoid_forbids),
+      cmocka_unit_test(
+          perfmon_does_not_lift_breakpoints_in_the_kernel_and_uprobes),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
