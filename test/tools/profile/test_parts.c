@@ -38,9 +38,16 @@ static void long_name_is_cut_between_characters(void **state) {
   assert_string_equal(clean, "ab");
 }
 
-static void expect_map(const profile_tasks_t *tasks, uint32_t pid,
-                       uint64_t address, uint32_t object, uint64_t offset) {
-  const profile_map_t *map = profile_tasks_find(tasks, pid, address);
+static profile_tasks_t tasks; /* of the last begin() */
+
+static void begin(void) {
+  profile_tasks_free(&tasks);
+  memset(&tasks, 0, sizeof(tasks));
+}
+
+static void expect_map(uint32_t pid, uint64_t address, uint32_t object,
+                       uint64_t offset) {
+  const profile_map_t *map = profile_tasks_find(&tasks, pid, address);
 
   assert_non_null(map);
   assert_int_equal(map->object, object);
@@ -48,47 +55,41 @@ static void expect_map(const profile_tasks_t *tasks, uint32_t pid,
 }
 
 static void map_over_another_keeps_its_ends(void **state) {
-  profile_tasks_t *tasks = calloc(1, sizeof(*tasks));
   const profile_map_t big = {0x1000, 0x9000, 0x100000, 1};
   const profile_map_t hole = {0x3000, 0x5000, 0x200000, 2};
   const profile_map_t over = {0x4000, 0xa000, 0, 3};
 
-  assert_non_null(tasks);
-  profile_tasks_map(tasks, 7, &big);
-  profile_tasks_map(tasks, 7, &hole);
-  expect_map(tasks, 7, 0x2fff, 1, 0x101fff);
-  expect_map(tasks, 7, 0x3000, 2, 0x200000);
-  expect_map(tasks, 7, 0x5000, 1, 0x104000);
-  expect_map(tasks, 7, 0x8fff, 1, 0x107fff);
-  assert_null(profile_tasks_find(tasks, 7, 0x9000));
-  profile_tasks_map(tasks, 7, &over);
-  expect_map(tasks, 7, 0x3fff, 2, 0x200fff);
-  expect_map(tasks, 7, 0x4000, 3, 0);
-  expect_map(tasks, 7, 0x9fff, 3, 0x5fff);
-  assert_null(profile_tasks_find(tasks, 7, 0xfff));
-  assert_null(profile_tasks_find(tasks, 8, 0x2000));
-  profile_tasks_free(tasks);
-  free(tasks);
+  begin();
+  profile_tasks_map(&tasks, 7, &big);
+  profile_tasks_map(&tasks, 7, &hole);
+  expect_map(7, 0x2fff, 1, 0x101fff);
+  expect_map(7, 0x3000, 2, 0x200000);
+  expect_map(7, 0x5000, 1, 0x104000);
+  expect_map(7, 0x8fff, 1, 0x107fff);
+  assert_null(profile_tasks_find(&tasks, 7, 0x9000));
+  profile_tasks_map(&tasks, 7, &over);
+  expect_map(7, 0x3fff, 2, 0x200fff);
+  expect_map(7, 0x4000, 3, 0);
+  expect_map(7, 0x9fff, 3, 0x5fff);
+  assert_null(profile_tasks_find(&tasks, 7, 0xfff));
+  assert_null(profile_tasks_find(&tasks, 8, 0x2000));
 }
 
 static double map_many(int32_t step) {
-  profile_tasks_t *tasks = calloc(1, sizeof(*tasks));
   profile_map_t map = {0x80000000, 0x80001000, 0, 0};
   clock_t begun = clock();
   uint32_t i;
 
-  assert_non_null(tasks);
+  begin();
   for (i = 0; i < 60000; i++) {
     map.object = i;
-    profile_tasks_map(tasks, 7, &map);
+    profile_tasks_map(&tasks, 7, &map);
     map.start += (uint64_t)(int64_t)step;
     map.end += (uint64_t)(int64_t)step;
   }
   begun = clock() - begun;
   for (i = 0; i < 60000; i++)
-    expect_map(tasks, 7, 0x80000800 + (uint64_t)(i * (int64_t)step), i, 0x800);
-  profile_tasks_free(tasks);
-  free(tasks);
+    expect_map(7, 0x80000800 + (uint64_t)(i * (int64_t)step), i, 0x800);
   return (double)begun / CLOCKS_PER_SEC;
 }
 
@@ -100,80 +101,68 @@ static void maps_are_added_downwards_as_fast_as_upwards(void **state) {
 }
 
 static void forked_process_has_its_parents_maps_until_exec(void **state) {
-  profile_tasks_t *tasks = calloc(1, sizeof(*tasks));
   const profile_map_t map = {0x1000, 0x2000, 0, 1};
   uint32_t comm = 0;
 
-  assert_non_null(tasks);
-  profile_tasks_name(tasks, 7, 70);
-  profile_tasks_map(tasks, 7, &map);
-  profile_tasks_fork(tasks, 8, 8, 7, 7, 1);
-  expect_map(tasks, 8, 0x1800, 1, 0x800);
-  assert_int_equal(profile_tasks_comm(tasks, 8, 8, &comm), 0);
+  begin();
+  profile_tasks_name(&tasks, 7, 70);
+  profile_tasks_map(&tasks, 7, &map);
+  profile_tasks_fork(&tasks, 8, 8, 7, 7, 1);
+  expect_map(8, 0x1800, 1, 0x800);
+  assert_int_equal(profile_tasks_comm(&tasks, 8, 8, &comm), 0);
   assert_int_equal(comm, 70);
-  profile_tasks_exec(tasks, 8, 1);
-  assert_null(profile_tasks_find(tasks, 8, 0x1800));
-  expect_map(tasks, 7, 0x1800, 1, 0x800);
-  profile_tasks_free(tasks);
-  free(tasks);
+  profile_tasks_exec(&tasks, 8, 1);
+  assert_null(profile_tasks_find(&tasks, 8, 0x1800));
+  expect_map(7, 0x1800, 1, 0x800);
 }
 
 static void dead_task_is_known_until_it_is_reaped(void **state) {
-  profile_tasks_t *tasks = calloc(1, sizeof(*tasks));
   uint32_t comm = 0;
 
-  assert_non_null(tasks);
-  profile_tasks_name(tasks, 7, 70);
-  profile_tasks_exit(tasks, 7, 100);
-  profile_tasks_reap(tasks, 100);
-  assert_int_equal(profile_tasks_comm(tasks, 7, 7, &comm), 0);
-  profile_tasks_reap(tasks, 101);
-  assert_int_equal(profile_tasks_comm(tasks, 7, 7, &comm), -1);
-  profile_tasks_free(tasks);
-  free(tasks);
+  begin();
+  profile_tasks_name(&tasks, 7, 70);
+  profile_tasks_exit(&tasks, 7, 100);
+  profile_tasks_reap(&tasks, 100);
+  assert_int_equal(profile_tasks_comm(&tasks, 7, 7, &comm), 0);
+  profile_tasks_reap(&tasks, 101);
+  assert_int_equal(profile_tasks_comm(&tasks, 7, 7, &comm), -1);
 }
 
 /* The maps of the first thread belong to the other threads, too. */
 static void first_thread_that_ends_is_kept_for_the_others(void **state) {
-  profile_tasks_t *tasks = calloc(1, sizeof(*tasks));
   const profile_map_t map = {0x1000, 0x2000, 0, 1};
 
-  assert_non_null(tasks);
-  profile_tasks_map(tasks, 7, &map);
-  profile_tasks_fork(tasks, 7, 8, 7, 7, 1);
-  profile_tasks_thread(tasks, 7, 8);
-  profile_tasks_thread(tasks, 7, 9);
-  profile_tasks_exit(tasks, 7, 100);
-  profile_tasks_exit(tasks, 8, 200);
-  profile_tasks_reap(tasks, 201);
-  expect_map(tasks, 7, 0x1800, 1, 0x800);
-  profile_tasks_exit(tasks, 9, 300);
-  profile_tasks_reap(tasks, 300);
-  expect_map(tasks, 7, 0x1800, 1, 0x800);
-  profile_tasks_reap(tasks, 301);
-  assert_null(profile_tasks_find(tasks, 7, 0x1800));
-  profile_tasks_free(tasks);
-  free(tasks);
+  begin();
+  profile_tasks_map(&tasks, 7, &map);
+  profile_tasks_fork(&tasks, 7, 8, 7, 7, 1);
+  profile_tasks_thread(&tasks, 7, 8);
+  profile_tasks_thread(&tasks, 7, 9);
+  profile_tasks_exit(&tasks, 7, 100);
+  profile_tasks_exit(&tasks, 8, 200);
+  profile_tasks_reap(&tasks, 201);
+  expect_map(7, 0x1800, 1, 0x800);
+  profile_tasks_exit(&tasks, 9, 300);
+  profile_tasks_reap(&tasks, 300);
+  expect_map(7, 0x1800, 1, 0x800);
+  profile_tasks_reap(&tasks, 301);
+  assert_null(profile_tasks_find(&tasks, 7, 0x1800));
 }
 
 /* The thread that calls execve(2) gets the tid of the first thread. No record
  * reports the old tid again. */
 static void process_lives_after_an_exec_by_another_thread(void **state) {
-  profile_tasks_t *tasks = calloc(1, sizeof(*tasks));
   const profile_map_t map = {0x1000, 0x2000, 0, 1};
 
-  assert_non_null(tasks);
-  profile_tasks_fork(tasks, 7, 8, 7, 7, 1);
-  profile_tasks_exit(tasks, 7, 100);
-  profile_tasks_exec(tasks, 7, 1);
-  profile_tasks_map(tasks, 7, &map);
-  profile_tasks_reap(tasks, 1000);
-  expect_map(tasks, 7, 0x1800, 1, 0x800);
-  profile_tasks_exit(tasks, 7, 1000);
-  profile_tasks_reap(tasks, 1001);
-  assert_null(profile_tasks_find(tasks, 7, 0x1800));
-  profile_tasks_free(tasks);
-  free(tasks);
+  begin();
+  profile_tasks_fork(&tasks, 7, 8, 7, 7, 1);
+  profile_tasks_exit(&tasks, 7, 100);
+  profile_tasks_exec(&tasks, 7, 1);
+  profile_tasks_map(&tasks, 7, &map);
+  profile_tasks_reap(&tasks, 1000);
+  expect_map(7, 0x1800, 1, 0x800);
+  profile_tasks_exit(&tasks, 7, 1000);
+  profile_tasks_reap(&tasks, 1001);
+  assert_null(profile_tasks_find(&tasks, 7, 0x1800));
 }
 
 static uvperf_record_t fork_of(uint32_t pid, uint32_t ppid) {
