@@ -300,7 +300,7 @@ const uvperf_change_t *uvperf__evlist_changes(const uvperf__evlist_t *evlist,
 int uvperf__evlist_fd(const uvperf__evlist_t *evlist, size_t attr,
                       uint64_t serial);
 
-/* -- records: rings.c -- */
+/* -- records: sources.c -- */
 
 /* Returns the rings into which all events write, or NULL without
  * UVPERF_SET_RECORDS. Each call that opens events may add rings. */

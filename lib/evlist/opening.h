@@ -99,7 +99,7 @@ void uvperf__evlist_detach_event(const uvperf__evlist_t *evlist,
  * closed. */
 void uvperf__evlist_reattach(uvperf__evlist_t *evlist);
 
-/* -- map.c -- */
+/* -- bpf_map.c -- */
 
 /* Call it when targets or CPUs were added or removed. Puts events into the maps
  * that are kept filled. Returns 0, or the first failure's code and its

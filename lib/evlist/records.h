@@ -36,7 +36,7 @@ struct evlist_records_s {
   evlist_source_t *last_retired;
 };
 
-/* -- rings.c -- */
+/* -- sources.c -- */
 
 /* Makes the rings and the decoder, if the options ask for records. Returns 0,
  * or a code and the error. */

@@ -48,7 +48,7 @@ typedef struct set_s {
   /* The merge of uvperf_next, which also has rings that are not watched. */
   uvperf__merge_t *next_merge;
 
-  /* The end of targets: end.c. */
+  /* The end of targets: target_end.c. */
   int ends_found;   /* ends were found and rings are marked; some ends are not
                      * reported yet */
   int eof_reported; /* UV_EOF was reported since the last start */
@@ -138,7 +138,7 @@ int uvperf__set_prepare(void *owner, uvperf__snapshot_job_t *job,
 int uvperf__set_deliver_snapshot(void *owner, uvperf__snapshot_job_t *job,
                                  uvperf__slice_t *slice);
 
-/* -- end.c: the end of targets -- */
+/* -- target_end.c: the end of targets -- */
 
 /* Called when targets have changed. Delivery may now be able to end, or may
  * have ended. */
