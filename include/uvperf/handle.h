@@ -82,9 +82,9 @@ struct uvperf_handle_s {
 /** Closes the handle, which cancels everything. No reading and no record comes
  *  after it, even in the middle of a drain. When the loop runs next, or later,
  *  close_cb is called, and then the rings are unmapped and the fds closed: run
- *  the loop until then. If an event leads a group, its siblings are disabled and
- *  stay open. A reader takes its entries out of the map before this returns:
- *  see uvperf_bpf_reader_t.
+ *  the loop until then. If an event leads a group, its siblings are disabled
+ *  and stay open. A reader takes its entries out of the map before this
+ *  returns: see uvperf_bpf_reader_t.
  *
  *  A callback of a flush or snapshot may close any handle and run the loop.
  *  Then close_cb is called inside that callback, and may free the handle. A

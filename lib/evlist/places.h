@@ -178,9 +178,8 @@ size_t uvperf__evlist_position(const uvperf__evlist_t *evlist, uint32_t index);
 /* -- plan.c -- */
 
 /* Makes a target with its places. Events to be opened are EVENT_PLANNED.
- * Events that fit nowhere on the target are failures, until a CPU comes on which
- * they do. Returns 0, or a code and the
- * error. */
+ * Events that fit nowhere on the target are failures, until a CPU comes on
+ * which they do. Returns 0, or a code and the error. */
 int uvperf__evlist_plan(uvperf__evlist_t *evlist, const uvperf_target_t *target,
                         evlist_target_t **planned, uvperf_error_t *error);
 
