@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Scripted: a thread finds out whether libuv's pool can be made.
  * The program is linked with --wrap for uv_thread_create, uv_thread_create_ex,
- * uv_thread_join, uv_sleep and uv_version. */
+ * uv_thread_join, uv_sleep, uv_version, atexit and uvperf__process_is_cloned.
+ */
 #include "fake_kernel.h"
 #include "fake_pool.h"
 #include "support.h"
@@ -35,6 +36,15 @@ static struct {
   unsigned libuv; /* its version */
   size_t stack;   /* of a thread that the library's thread makes */
   pthread_mutex_t gate;
+  int is_closed;          /* the gate, by the caller */
+  _Atomic(unsigned) came; /* to the gate */
+  int begins_twice;
+  uv_thread_t first;     /* the caller's */
+  int exits;             /* this thread, when it makes another one */
+  int has_joined_itself; /* then */
+  void (*at_exit)(void); /* the library's handler */
+  int nr_at_exit;        /* how often it was registered */
+  int is_exiting;        /* the caller opens the gate when it joins */
 } threads = {
     .process = 1000, .libuv = 0x012d00, .gate = PTHREAD_MUTEX_INITIALIZER};
 
@@ -46,23 +56,50 @@ int __wrap_uv_thread_create_ex(uv_thread_t *thread,
 int __real_uv_thread_join(uv_thread_t *thread);
 int __wrap_uv_thread_join(uv_thread_t *thread);
 void __wrap_uv_sleep(unsigned ms);
+int __wrap_atexit(void (*handler)(void));
+int __real_uvperf__process_is_cloned(void);
+int __wrap_uvperf__process_is_cloned(void);
 unsigned __wrap_uv_version(void);
 
 int __wrap_uv_thread_create(uv_thread_t *thread, uv_thread_cb entry,
                             void *arg) {
+  int rc;
+
   assert_true(pthread_equal(pthread_self(), threads.caller));
   if (threads.most == 0)
     return UV_EPERM;
   threads.made_here += 1;
-  return __real_uv_thread_create(thread, entry, arg);
+  rc = __real_uv_thread_create(thread, entry, arg);
+  threads.first = *thread;
+  return rc;
 }
 
-/* The thread that makes the others waits while the test has the gate. */
+static void close_gate(void) {
+  pthread_mutex_lock(&threads.gate);
+  threads.is_closed = 1;
+  threads.came = 0;
+}
+
+static void open_gate(void) {
+  threads.is_closed = 0;
+  pthread_mutex_unlock(&threads.gate);
+}
+
+static void wait_at_gate(void) {
+  while (threads.came == 0)
+    sched_yield();
+}
+
+/* The thread that makes the others waits while the gate is closed. */
 int __wrap_uv_thread_create_ex(uv_thread_t *thread,
                                const uv_thread_options_t *options,
                                uv_thread_cb entry, void *arg) {
+  threads.came += 1;
   pthread_mutex_lock(&threads.gate);
   pthread_mutex_unlock(&threads.gate);
+  if (threads.exits)
+    threads.at_exit();
+  threads.exits = 0;
   if (1 + threads.made == threads.most)
     return UV_EAGAIN;
   threads.made += 1;
@@ -76,9 +113,23 @@ int __wrap_uv_thread_create_ex(uv_thread_t *thread,
 void __wrap_uv_sleep(unsigned ms) {
   assert_int_equal(ms, 1);
   if (!threads.has_slept)
-    pthread_mutex_unlock(&threads.gate);
+    open_gate();
   threads.has_slept = 1;
   sched_yield();
+}
+
+int __wrap_atexit(void (*handler)(void)) {
+  threads.at_exit = handler;
+  threads.nr_at_exit += 1;
+  return 0;
+}
+
+int __wrap_uvperf__process_is_cloned(void) {
+  if (threads.begins_twice) {
+    threads.begins_twice = 0;
+    assert_int_equal(__real_uvperf__threads_begin(), UV_EBUSY);
+  }
+  return __real_uvperf__process_is_cloned();
 }
 
 unsigned __wrap_uv_version(void) {
@@ -86,7 +137,16 @@ unsigned __wrap_uv_version(void) {
 }
 
 int __wrap_uv_thread_join(uv_thread_t *thread) {
-  threads.joined += !pthread_equal(pthread_self(), threads.caller);
+  if (pthread_equal(pthread_self(), *thread)) {
+    threads.has_joined_itself = 1;
+  } else if (!pthread_equal(pthread_self(), threads.caller)) {
+    threads.joined += 1;
+  } else if (threads.is_exiting) {
+    threads.is_exiting = 0;
+    open_gate();
+  } else if (threads.is_closed) {
+    fail_msg("the loop waits for a thread that has not ended");
+  }
   return __real_uv_thread_join(thread);
 }
 
@@ -121,7 +181,7 @@ static void thread_sleeps_while_another_one_waits(void **state) {
   pthread_t beside;
 
   begin_process(ALL);
-  pthread_mutex_lock(&threads.gate);
+  close_gate();
   assert_int_equal(__real_uvperf__threads_begin(), UV_EBUSY);
   assert_int_equal(pthread_create(&beside, NULL, wait_beside, NULL), 0);
   while (threads.joined == 0)
@@ -139,11 +199,12 @@ static void caller_makes_one_thread(void **state) {
   setenv("UV_THREADPOOL_SIZE", "7", 1);
   fake_pool_pass();
   begin_process(ALL);
-  pthread_mutex_lock(&threads.gate);
+  close_gate();
   assert_int_equal(__real_uvperf__threads_begin(), UV_EBUSY);
   assert_int_equal(__real_uvperf__threads_begin(), UV_EBUSY);
+  wait_at_gate();
   assert_int_equal(__real_uvperf__threads_check(), UV_EBUSY);
-  pthread_mutex_unlock(&threads.gate);
+  open_gate();
   while (__real_uvperf__threads_check() == UV_EBUSY)
     sched_yield();
   assert_int_equal(__real_uvperf__threads_check(), 0);
@@ -237,7 +298,11 @@ static void threads_that_cannot_be_made_are_known_later(void **state) {
     assert_int_equal(threads.joined, most - 1);
     threads.made = 0;
     threads.most = 5;
+    close_gate();
     assert_int_equal(__real_uvperf__threads_begin(), UV_EBUSY);
+    wait_at_gate();
+    assert_int_equal(__real_uvperf__threads_check(), UV_EBUSY);
+    open_gate();
     assert_int_equal(__real_uvperf__threads_wait(), 0);
     assert_int_equal(__real_uvperf__threads_check(), 0);
   }
@@ -250,6 +315,42 @@ static void process_without_threads_knows_at_once(void **state) {
   assert_int_equal(__real_uvperf__threads_wait(), UV_EPERM);
   threads.most = ALL;
   assert_int_equal(__real_uvperf__threads_wait(), 0);
+}
+
+/* Another thread begins when this one has seen that nothing is known yet. */
+static void threads_that_begin_at_once_make_one(void **state) {
+  begin_process(ALL);
+  threads.begins_twice = 1;
+  assert_int_equal(__real_uvperf__threads_begin(), UV_EBUSY);
+  assert_int_equal(threads.begins_twice, 0);
+  assert_int_equal(threads.made_here, 1);
+  assert_int_equal(__real_uvperf__threads_wait(), 0);
+}
+
+/* Also at the end of dlclose(3). One handler is enough. */
+static void thread_is_joined_at_exit(void **state) {
+  begin_process(ALL);
+  close_gate();
+  assert_int_equal(__real_uvperf__threads_begin(), UV_EBUSY);
+  threads.is_exiting = 1;
+  threads.at_exit();
+  assert_int_equal(threads.is_exiting, 0);
+  assert_int_equal(__real_uvperf__threads_check(), 0);
+  threads.at_exit();
+  assert_int_equal(threads.nr_at_exit, 1);
+}
+
+/* All others have ended by pthread_exit(3). With musl, a thread that joins
+ * itself waits for ever. */
+static void thread_that_exits_does_not_join_itself(void **state) {
+  begin_process(ALL);
+  close_gate();
+  assert_int_equal(__real_uvperf__threads_begin(), UV_EBUSY);
+  threads.exits = 1;
+  open_gate();
+  assert_int_equal(__real_uv_thread_join(&threads.first), 0);
+  assert_int_equal(threads.exits, 0);
+  assert_int_equal(threads.has_joined_itself, 0);
 }
 
 /* The C library knows another id of the thread than the kernel. */
@@ -271,8 +372,10 @@ int main(void) {
       TEST(threads_have_stacks_as_large_as_those_of_the_pool),
       TEST(threads_that_cannot_be_made_are_known_later),
       TEST(process_without_threads_knows_at_once),
+      TEST(threads_that_begin_at_once_make_one),
+      TEST(thread_is_joined_at_exit),
+      TEST(thread_that_exits_does_not_join_itself),
       TEST(child_of_a_bare_clone_is_enotsup),
   };
-
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
