@@ -108,7 +108,6 @@ int uvperf__handle_job_begin(uvperf__handle_t *self, uvperf__handle_job_t *job,
   int rc;
 
   job->owner = self;
-  job->job.closes = self->closing;
   job->opens = calls != NULL;
   if (job->opens) {
     job->job.kind = UVPERF__JOB_OPEN;
@@ -413,9 +412,9 @@ void uvperf__handle_begin_close(void *owner) {
     uvperf__watch_close(self->watch);
   uvperf__hotplug_stop(self->hotplug);
   uvperf__snapshot_job_close(self->snapshot);
-  if (self->teardown.hub != NULL) {
+  if (self->teardown.jobs != NULL) {
     self->teardown.begins = 1;
-    uvperf__hub_settle(self->teardown.hub);
+    uvperf__jobs_settle(self->teardown.jobs);
     self->teardown.begins = 0;
   }
   if (!uvperf__handle_is_opening(self))

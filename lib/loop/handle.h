@@ -258,9 +258,9 @@ int uvperf__next_of_rings(uvperf__handle_t *self,
 
 /* -- work on libuv's pool -------------------------------------------------- */
 
-/* Work for the handle, which waits for it when it closes. The caller sets
- * job.step, job.kind if the work opens nothing, done, free, and open_cb if the
- * work opens the handle. */
+/* Work for the handle, which waits for it when it closes. The caller zeroes it
+ * and sets job.step, job.kind if the work opens nothing, done, free, and
+ * open_cb if the work opens the handle. */
 typedef struct uvperf__handle_job_s {
   uvperf__job_t job;
   uvperf__handle_t *owner;

@@ -323,13 +323,14 @@ static void on_check(uv_check_t *check) {
   hub_drop(hub);
 }
 
-/* As in on_check, a callback may do anything. */
+/* As in on_check, a callback may do anything. Jobs need no other handle of the
+ * hub than the timer. */
 static void on_fired(uvperf__flush_timer_t *timer) {
   uvperf__hub_t *hub = timer->timer.data;
 
   hub->users += 1;
-  if (uvperf__hub_check(hub))
-    uvperf__jobs_check(&hub->jobs, timer->timer.loop);
+  uvperf__hub_check(hub);
+  uvperf__jobs_check(&hub->jobs, timer->timer.loop);
   hub_drop(hub);
 }
 
@@ -371,12 +372,6 @@ static void hub_drop(uvperf__hub_t *hub) {
 
 static void hub_left(uvperf__teardown_t *teardown) {
   hub_drop(teardown->hub);
-}
-
-void uvperf__hub_settle(uvperf__hub_t *hub) {
-  hub->users += 1;
-  uvperf__jobs_settle(&hub->jobs);
-  hub_drop(hub);
 }
 
 /* -- a fork, and uv handles that others have closed ------------------------ */

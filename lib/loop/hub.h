@@ -104,9 +104,6 @@ int uvperf__hub_is_sound(const uvperf__hub_t *hub);
  * whether it is sound. */
 int uvperf__hub_check(uvperf__hub_t *hub);
 
-/* Call it when a handle closes: see uvperf__jobs_settle. */
-void uvperf__hub_settle(uvperf__hub_t *hub);
-
 /* Notes the id of the member's event, which has an id above 0. */
 void uvperf__hub_note_event(uvperf__member_t *member, uint64_t id);
 

@@ -232,7 +232,7 @@ int uvperf__job_begin(uvperf__jobs_t *jobs, uv_loop_t *loop,
     return rc;
   job->jobs = jobs;
   job->process = uvperf__process();
-  if (can_wait && rc == UV_EBUSY && !jobs->is_waiting)
+  if (can_wait && rc == UV_EBUSY)
     jobs_wait(jobs);
   if (jobs->running != NULL || (can_wait && jobs->is_waiting)) {
     jobs_push(jobs, job);

@@ -4,6 +4,7 @@
 
 #include "fake_clock.h"
 #include "fake_kernel.h"
+#include "fake_pool.h"
 #include "loop/hub.h"
 #include "sys/fork.h"
 
@@ -294,6 +295,80 @@ static void hub_closed_by_others_cancels_all_members(void **state) {
     uv_run(*state, UV_RUN_DEFAULT);
     assert_int_equal(a.closed + b.closed + c.closed, 3);
   }
+}
+
+/* -- jobs ----------------------------------------------------------------- */
+
+typedef struct work_s {
+  uvperf__job_t job;
+  one_t *owner;
+  one_t *heir; /* joins when the job is done and the owner has left; or NULL */
+  int is_done;
+} work_t;
+
+static int work_step(uvperf__job_t *job) {
+  (void)job;
+  return 0;
+}
+
+static void work_done(uvperf__job_t *job) {
+  work_t *work = (work_t *)job;
+  uv_loop_t *loop = work->owner->teardown.loop;
+
+  work->is_done = 1;
+  if (work->heir == NULL)
+    return;
+  leave(work->owner);
+  uv_run(loop, UV_RUN_DEFAULT);
+  join(loop, work->heir, 'b');
+}
+
+static void work_begin(work_t *work, one_t *owner, one_t *heir) {
+  memset(work, 0, sizeof(*work));
+  work->owner = owner;
+  work->heir = heir;
+  work->job.step = work_step;
+  work->job.done = work_done;
+  assert_int_equal(
+      uvperf__job_begin(owner->teardown.jobs, owner->teardown.loop, &work->job),
+      0);
+}
+
+/* They need only the timer. */
+static void jobs_go_on_when_others_have_closed_the_check(void **state) {
+  uv_handle_type type = UV_CHECK;
+  work_t work;
+  one_t a;
+
+  fake_pool_hold();
+  fake_pool_make(0);
+  join(*state, &a, 'a');
+  work_begin(&work, &a, NULL);
+  uv_walk(*state, uv_close_type, &type);
+  fake_pool_made();
+  while (!fake_pool_waits())
+    uv_run(*state, UV_RUN_ONCE);
+  fake_pool_finish();
+  assert_int_equal(work.is_done, 1);
+  leave(&a);
+  uv_run(*state, UV_RUN_DEFAULT);
+}
+
+/* The hub is still used when the callback returns. */
+static void hub_stays_until_the_end_of_a_job_has_returned(void **state) {
+  work_t work;
+  one_t a, b;
+
+  fake_pool_make(UV_EAGAIN);
+  join(*state, &a, 'a');
+  work_begin(&work, &a, &b);
+  fake_pool_made();
+  while (!work.is_done)
+    uv_run(*state, UV_RUN_ONCE);
+  assert_int_equal(a.closed, 1);
+  assert_ptr_not_equal(a.teardown.hub, b.teardown.hub);
+  leave(&b);
+  uv_run(*state, UV_RUN_DEFAULT);
 }
 
 static void uv_close_all(uv_handle_t *handle, void *arg) {
@@ -616,6 +691,8 @@ int main(void) {
       TEST(forked_child_has_a_hub_of_its_own),
       TEST(hub_closed_by_others_cancels_all_members),
       TEST(member_that_others_have_closed_leaves_at_once),
+      TEST(jobs_go_on_when_others_have_closed_the_check),
+      TEST(hub_stays_until_the_end_of_a_job_has_returned),
       TEST(member_that_joins_in_a_cancel_is_not_cancelled),
       TEST(member_that_was_removed_is_left_alone),
       TEST(members_run_once_in_the_turn_after_they_were_queued),

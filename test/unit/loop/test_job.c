@@ -380,7 +380,7 @@ static void begin_later(task_t *task) {
 
 /* The end of a job runs the loop, where the next job gets a pool. */
 static void end_of_a_job_may_run_the_loop(void **state) {
-  task_t a;
+  task_t a, c;
 
   fake_pool_make(UV_EAGAIN);
   begin_early(*state, &a, 'a', 1);
@@ -388,8 +388,9 @@ static void end_of_a_job_may_run_the_loop(void **state) {
   fake_pool_made();
   uv_run(*state, UV_RUN_DEFAULT);
   assert_true(fake_pool_waits());
+  begin_early(*state, &c, 'c', 1); /* a second request would be a failure */
   run_all();
-  assert_string_equal(trace, "aAbB");
+  assert_string_equal(trace, "aAbBcC");
 }
 
 static void run_a_while(task_t *task) {
@@ -409,20 +410,31 @@ static void end_of_the_last_job_may_run_the_loop(void **state) {
 }
 
 static void begin_in_vain(task_t *task) {
-  assert_int_equal(uvperf__job_begin(&jobs, task->loop, &later.job), UV_EAGAIN);
+  assert_int_equal(uvperf__job_begin(&jobs, task->loop, &later.job),
+                   task->code);
 }
 
-/* The loop may not exist any more. */
+static void begin_closing(uv_loop_t *loop, task_t *task, int code) {
+  begin_early(loop, task, 'a', 1);
+  task->at_end = begin_in_vain;
+  task->code = code;
+  task->job.closes = 1;
+}
+
+/* Without a timer the loop may not exist any more, but there is a pool. */
 static void no_job_begins_while_jobs_are_settled(void **state) {
   task_t a;
 
-  fake_pool_make(UV_EAGAIN);
-  begin_early(*state, &a, 'a', 1);
-  a.at_end = begin_in_vain;
-  a.job.closes = 1;
   prepare(*state, &later, 'b', 1, 0);
+  fake_pool_make(UV_EAGAIN);
+  begin_closing(*state, &a, UV_EAGAIN);
   uvperf__jobs_settle(&jobs);
-  assert_string_equal(trace, "aA");
+  fake_pool_make(0);
+  begin_closing(*state, &a, UV_ECANCELED);
+  uv_close((uv_handle_t *)&timer.timer, NULL);
+  uvperf__jobs_settle(&jobs);
+  assert_string_equal(trace, "aAaA");
+  assert_false(fake_pool_waits());
 }
 
 static void close_another(task_t *task) {
@@ -516,6 +528,8 @@ static void job_without_a_timer_waits_in_the_call(void **state) {
   uv_close((uv_handle_t *)&timer.timer, NULL);
   begin_early(*state, &b, 'b', 1);
   assert_true(fake_pool_waits());
+  a.job.closes = 1;
+  uvperf__jobs_settle(&jobs); /* it does not wait any more */
   run_all();
   assert_string_equal(trace, "bBaA");
   fake_pool_make(UV_EAGAIN);
