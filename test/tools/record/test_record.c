@@ -335,6 +335,10 @@ static void missing_cycles_become_a_clock(void **state) {
   perf_data_open(&data, record_run_path());
   assert_string_equal(data.names[0], "task-clock");
   perf_data_close(&data);
+  record_exits("-e cycles:u " STAT_TARGET " calls 1", 0);
+  perf_data_open(&data, record_run_path());
+  assert_string_equal(data.names[0], "task-clock:u");
+  perf_data_close(&data);
 }
 
 /* Counts the samples in a function of the target, from the function's place in
