@@ -165,6 +165,33 @@ static void event_control_with_bad_argument_calls_nothing(void **state) {
   live_close(&collector);
 }
 
+/* An event has attr 0. Only the first three are for all attrs too. */
+static void event_control_of_an_attr_that_it_lacks_calls_nothing(void **state) {
+  static const size_t attrs[] = {1, UVPERF_ALL};
+  live_collector_t collector;
+  uvperf_handle_t *handle = &collector.event.handle;
+  uint32_t ids[1];
+  size_t i, nr = 1;
+
+  scripted_event_open(*state, &collector);
+  fake_log_clear();
+  assert_int_equal(uvperf_enable(handle, 1, NULL), UV_EINVAL);
+  assert_int_equal(uvperf_disable(handle, 1, NULL), UV_EINVAL);
+  assert_int_equal(uvperf_reset(handle, 1, NULL), UV_EINVAL);
+  for (i = 0; i < 2; i++) {
+    assert_int_equal(uvperf_change_period(handle, attrs[i], 7, NULL),
+                     UV_EINVAL);
+    assert_int_equal(uvperf_apply_filter(handle, attrs[i], "fd == 3", NULL),
+                     UV_EINVAL);
+    assert_int_equal(uvperf_attach_bpf(handle, attrs[i], 3, 0, NULL),
+                     UV_EINVAL);
+    assert_int_equal(uvperf_query_bpf(handle, attrs[i], ids, &nr, NULL),
+                     UV_EINVAL);
+  }
+  assert_string_equal(fake_log(), "");
+  live_close(&collector);
+}
+
 static void event_fd_is_the_one_that_was_opened(void **state) {
   live_collector_t collector;
   fake_event_t *fake = scripted_event_open(*state, &collector);
@@ -176,6 +203,7 @@ static void event_fd_is_the_one_that_was_opened(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       fake_kernel_test(event_control_with_bad_argument_calls_nothing),
+      fake_kernel_test(event_control_of_an_attr_that_it_lacks_calls_nothing),
       fake_kernel_test(event_fd_is_the_one_that_was_opened),
   };
 

@@ -168,6 +168,32 @@ static void set_output_on_another_loop_is_refused(void **state) {
   scripted_event_turns(*state, 2);
 }
 
+static size_t nr_events(const uvperf_event_t *owner) {
+  uvperf_ring_info_t info;
+
+  assert_int_equal(uvperf_ring(&owner->handle, 0, &info), 0);
+  return info.nr_events;
+}
+
+static void set_output_changes_how_many_events_the_ring_has(void **state) {
+  uvperf_event_t owner, writer;
+  struct perf_event_attr attr;
+
+  fake_event_add(8);
+  fake_event_add(9);
+  scripted_event_attr(&attr);
+  init(*state, &owner, &attr, SHARED);
+  init(*state, &writer, &attr, WRITER);
+  assert_int_equal(nr_events(&owner), 1);
+  assert_int_equal(uvperf_event_set_output(&writer, &owner, NULL), 0);
+  assert_int_equal(nr_events(&owner), 2);
+  assert_int_equal(uvperf_event_set_output(&writer, NULL, NULL), 0);
+  assert_int_equal(nr_events(&owner), 1);
+  uvperf_close(&writer.handle, NULL);
+  uvperf_close(&owner.handle, NULL);
+  scripted_event_turns(*state, 2);
+}
+
 /* Their records may still be waiting for a while; each set_output checks. */
 static void until_forgotten(uvperf_event_t *writer, uvperf_event_t *owner,
                             size_t kept) {
@@ -222,6 +248,7 @@ static void set_output_forgets_writers_that_have_left(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       fake_kernel_test(set_output_on_another_loop_is_refused),
+      fake_kernel_test(set_output_changes_how_many_events_the_ring_has),
       fake_kernel_test(set_output_forgets_writers_that_have_left),
   };
 

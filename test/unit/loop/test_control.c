@@ -72,11 +72,10 @@ static const uvperf_change_t *changes(const void *owner, size_t attr,
   return NULL;
 }
 
+/* It has the attrs 0 to 8. Only whole operations are for all. */
 static int check(size_t attr, int is_whole, uvperf_error_t *error) {
-  (void)attr;
-  (void)is_whole;
   (void)error;
-  return 0;
+  return attr < 9 || (is_whole && attr == UVPERF_ALL) ? 0 : UV_EINVAL;
 }
 
 static const uvperf__control_ops_t ops = {
@@ -149,13 +148,28 @@ static void control_reaches_the_kind_with_its_arguments(void **state) {
   begin(&self, &handle, &kind, *state);
   for (which = 0; which < CALLS; which++) {
     self.was_switched = 0;
-    assert_int_equal(call(&handle, which, UVPERF_ALL, NULL), 0);
-    snprintf(wanted, sizeof(wanted), "%c -1", letters[which]);
-    assert_string_equal(called, wanted);
-    assert_int_equal(self.was_switched, which < 2);
     assert_int_equal(call(&handle, which, 3, NULL), 0);
     snprintf(wanted, sizeof(wanted), "%c 3", letters[which]);
     assert_string_equal(called, wanted);
+    assert_int_equal(self.was_switched, which < 2);
+  }
+}
+
+/* An attr that it lacks is refused. A control of one attr refuses all. */
+static void control_asks_the_kind_about_the_attr_first(void **state) {
+  uvperf__handle_kind_t kind;
+  uvperf_handle_t handle;
+  uvperf__handle_t self;
+  int which;
+
+  begin(&self, &handle, &kind, *state);
+  for (which = 0; which < CALLS; which++) {
+    called[0] = '\0';
+    assert_int_equal(call(&handle, which, 9, NULL), UV_EINVAL);
+    assert_string_equal(called, "");
+    assert_int_equal(call(&handle, which, UVPERF_ALL, NULL),
+                     which < 3 ? 0 : UV_EINVAL);
+    assert_int_equal(called[0] != '\0', which < 3);
   }
 }
 
@@ -193,6 +207,7 @@ static void control_without_its_arguments_is_refused(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       support_loop_test(control_reaches_the_kind_with_its_arguments),
+      support_loop_test(control_asks_the_kind_about_the_attr_first),
       support_loop_test(control_of_a_kind_without_it_is_refused),
       support_loop_test(control_without_its_arguments_is_refused),
   };
