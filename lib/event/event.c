@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* One perf event as a libuv handle: init, start, stop, flush, close. open.c
- * opens the event, drain.c delivers its records, and output.c shares its ring.
- * control.c has all other operations. */
+ * opens the event, drain.c delivers its records, output.c shares its ring,
+ * read.c reads it, and control.c has the other operations. */
 #include "event/internal.h"
 
 #include <sys/ioctl.h>
@@ -40,8 +40,8 @@ static const uvperf__watch_ops_t watch_ops = {
 
 /* -- init and open --------------------------------------------------------- */
 
-/* Zero is the default of each id option, but zero is also a valid id. So each
- * id has a flag. */
+/* Zero is the default of each id option, but zero is also a valid CPU, cgroup
+ * and fd. So each of these has a flag. */
 static int check_id(int32_t id, int has_flag, const char *option,
                     const char *flag, uvperf_error_t *error) {
   if (has_flag ? id >= 0 : id == 0 || id == -1)
@@ -101,7 +101,7 @@ static int plan_take_ids(event_plan_t *plan, uvperf_error_t *error) {
   return 0;
 }
 
-/* Checks all options except the ids. */
+/* Checks all options except the ids, the leader and the size of the ring. */
 static int check_options(const uvperf_event_options_t *options,
                          const struct perf_event_attr *attr,
                          uvperf_error_t *error) {
@@ -189,8 +189,9 @@ static int event_make_watch(event_t *impl, uvperf_error_t *error) {
                  : uvperf__error_shortage(error, rc, "cannot make the event");
 }
 
-/* Makes what an open event needs. An init makes the watch last, so that nothing
- * is registered with the loop if another step fails. */
+/* Makes what an open event needs. The pool has a watch already. An init makes
+ * it as late as possible: if a step before it fails, nothing is registered with
+ * the loop. */
 static int event_install(event_t *impl, const event_plan_t *plan,
                          uvperf_error_t *error) {
   const uvperf__control_t control = {.request = PERF_EVENT_IOC_ID,
@@ -233,7 +234,8 @@ static int event_install(event_t *impl, const event_plan_t *plan,
   return 0;
 }
 
-/* Makes all checks that do not need the kernel, and the attr of the event. */
+/* Makes all checks that can be made before opening, and the attr of the
+ * event. */
 static int event_plan(event_t *impl, event_plan_t *plan,
                       const struct perf_event_attr *attr,
                       uvperf_error_t *error) {
@@ -370,7 +372,8 @@ static int event_start(void *owner, const uvperf_stream_options_t *options,
     return rc;
   uvperf__stream_options_for_watch(options, uvperf__event_default_flush(impl),
                                    &chosen);
-  chosen.flush_all = impl->attr->pinned; /* the event may be in error state */
+  /* A pinned event in error state wakes nobody. A flush finds that out. */
+  chosen.flush_all = impl->attr->pinned;
   if (impl->own.status == UV_EPROTO)
     rc = UV_EPROTO;
   else if (uvperf__event_is_watched(impl))
@@ -386,8 +389,8 @@ static int event_start(void *owner, const uvperf_stream_options_t *options,
     rc = impl->attr->enable_on_exec
              ? uvperf__event_enable_siblings(impl, 0, error)
              : uvperf__event_enable(impl, error);
-  /* If it is started in the callback of a snapshot and has no callback, the
-   * rest of the snapshot has no callback any more. */
+  /* A start without a callback inside a snapshot's callback ends the delivery
+   * of that snapshot. */
   if (rc != 0 || cb == NULL)
     uvperf__watch_stop(impl->base.watch);
   if (rc == 0)

@@ -14,7 +14,7 @@ typedef struct event_s event_t;
 /* The arguments of init. */
 typedef struct event_plan_s {
   uvperf_event_options_t options; /* a full copy */
-  int pid;      /* options.pid, but the pool's is the the calling thread's id */
+  int pid;      /* options.pid, but the pool's is the calling thread's id */
   int group_fd; /* the leader's fd, or -1 */
   uint64_t newest_id; /* the greatest id of the events on the loop */
   size_t ring_bytes;  /* 0: no ring */

@@ -13,7 +13,8 @@
 #include "sys/fork.h"
 #include "util/error.h"
 
-/* Lost records are counted at most once in this time. */
+/* Lost records are counted at most once in this time, unless something has
+ * ended meanwhile: stop, flush, close. */
 #define LOST_NS (100 * UINT64_C(1000000))
 
 #define DEFAULT_TIMEOUT_MS 5000
@@ -151,8 +152,9 @@ static int job_check(const uvperf__handle_job_t *job, uvperf_error_t *error) {
                            self->limit_ms);
 }
 
-/* A job that opens needs the timer of the hub, so the handle leaves the hub
- * only now. */
+/* A job that opens needs the timer of the hub. So a handle that closes
+ * meanwhile leaves the hub only now, by uvperf__teardown_end. open_cb may begin
+ * to close the handle: that call ends the teardown itself. */
 static void handle_job_end(uvperf__handle_job_t *job) {
   uvperf__handle_t *self = job->owner;
   uvperf__handle_job_t **link = &self->jobs;
@@ -390,8 +392,8 @@ void uvperf_close(uvperf_handle_t *handle, uvperf_close_cb close_cb) {
     uvperf__handle_begin_close(self);
 }
 
-/* The rest can be closed later by the loop, but from now on nothing counts and
- * no program runs. The teardown waits for the jobs, which end soon. */
+/* The rest is closed later by the loop. The teardown waits for the jobs, which
+ * end soon. */
 void uvperf__handle_begin_close(void *owner) {
   uvperf__handle_t *self = owner;
   uvperf__handle_job_t *job;

@@ -5,7 +5,9 @@
  *
  *     NEW --publish--> OPEN --begin_close--> CLOSING --closed--> (freed)
  *                        ^ code UV_EBUSY while the pool opens it, then 0,
- *                          or UV_EBADF if it could not be opened */
+ *                          or UV_EBADF if it could not be opened
+ *
+ * A NEW handle whose init fails is closed too: uvperf__handle_fail. */
 #ifndef UVPERF_LIB_LOOP_HANDLE_H
 #define UVPERF_LIB_LOOP_HANDLE_H
 
@@ -24,8 +26,8 @@
 
 typedef struct uvperf__snapshot_job_s uvperf__snapshot_job_t;
 
-/* What handle.h says of these functions: control.c. They are called for a
- * handle that can be used, except `changes`. */
+/* What include/uvperf/handle.h says of these functions: control.c. They are
+ * called for a handle that can be used, except `changes`. */
 typedef struct uvperf__control_ops_s {
   /* Whether there is such an attr, for an operation that may be for all attrs
    * (`is_whole`) or is for one. Returns 0, or UV_EINVAL and the error. */
@@ -51,8 +53,8 @@ typedef struct uvperf__handle_kind_s {
   void (*set_ref)(void *impl, int ref);
   /* Whether it is started or reads. It is not closing and not being opened. */
   int (*is_active)(const void *impl);
-  /* What handle.h says of these functions. They are called for a handle that
-   * can be used. */
+  /* What include/uvperf/handle.h says of these functions. They are called for a
+   * handle that can be used, except `attr`. */
   /* `enables`: this start enables the events. */
   int (*start)(void *impl, const uvperf_stream_options_t *options, int enables,
                uvperf_record_cb cb, uvperf_error_t *error);
@@ -95,7 +97,8 @@ typedef struct uvperf__handle_kind_s {
   void (*cpu_gone)(void *impl, int cpu);
   /* Returns 0, or a code and the error. */
   int (*cpu_come)(void *impl, int cpu, uvperf_error_t *error);
-  /* The handle closes: its events and programs stop now. */
+  /* The handle closes. Its events stop now, unless the pool will close them:
+   * see "How a handle closes" in lib/README.md. */
   void (*quit)(void *impl);
   /* See uvperf__teardown_init. */
   void (*give_up)(void *impl, uvperf__leftovers_t *leftovers);
@@ -131,7 +134,7 @@ typedef struct uvperf__cursor_s {
 struct uvperf__handle_s {
   const uvperf__handle_kind_t *kind;
   void *handle; /* the user's handle; NULL until init has succeeded */
-  struct uvperf__handle_s *outer; /* see call_close_cb */
+  struct uvperf__handle_s *outer; /* see closed_now in handle.c */
   uint32_t process;               /* the process that made it */
   const _Atomic uint32_t *number; /* uvperf__process_number */
   int code;                       /* 0, UV_EBUSY or UV_EBADF: see above */
@@ -140,14 +143,15 @@ struct uvperf__handle_s {
   int closed_by_user;
   uint32_t limit_ms;         /* of a call of options.open; 0: it is not set */
   uvperf_stats_t last_stats; /* when it began to close */
-  uint64_t lost_at;          /* ns, when lost records were counted; 0: do so */
+  uint64_t lost_at;          /* ns, when lost records were counted; 0: count
+                              * them at the next chance */
   int lost_is_read;          /* see uvperf_stats_t */
   uvperf__teardown_t teardown;
   struct uvperf__handle_job_s *jobs; /* on libuv's pool */
   uvperf__watch_t *watch;
   uvperf__hotplug_t *hotplug; /* NULL: it does not follow CPUs */
   uvperf__cpu_rings_t *rings; /* NULL: none, or not open yet */
-  uvperf__cpu_ring_t *ring;   /* the ring of an event; NULL: as rings */
+  uvperf__cpu_ring_t *ring;   /* of an event; NULL: none, or not open yet */
   /* The ring or the image of a snapshot that is drained now, and whose it is.
    * NULL: none. */
   const uvperf__ring_t *drained;
@@ -175,6 +179,7 @@ struct uvperf__handle_s {
                * it wraps */
 };
 
+/* `self` must be zeroed. */
 void uvperf__handle_init(uvperf__handle_t *self, uv_loop_t *loop,
                          const uvperf__handle_kind_t *kind);
 
@@ -204,8 +209,8 @@ int uvperf__handle_check(const uvperf__handle_t *self, uvperf_error_t *error);
 int uvperf__handle_check_as(const uvperf__handle_t *self, const char *noun,
                             uvperf_error_t *error);
 
-/* Closes it for another cause than uvperf_close. `self` is the owner of the
- * inner handles, which call this when a walk over the loop closes them. */
+/* Begins to close it: for uvperf_close, for an init that fails, and for a walk
+ * over the loop that has found one of its inner handles. */
 void uvperf__handle_begin_close(void *self);
 
 /* Operation `stop` of a kind: stops the watch, even if it is not started,
@@ -232,8 +237,9 @@ uvperf__handle_ring(const uvperf__handle_t *self, size_t index) {
 
 /* -- next.c ---------------------------------------------------------------- */
 
-/* Gives the record that uvperf_next has lent back to the kernel. The top of a
- * merge is behind then. The second function gives the room back to the hub. */
+/* Gives back to the kernel the record that uvperf_next has lent. The caller
+ * moves the top of a merge on. The second function gives the room back to the
+ * hub. */
 void uvperf__handle_consume(uvperf__handle_t *self);
 void uvperf__handle_give_back(uvperf__handle_t *self);
 
@@ -272,13 +278,15 @@ typedef struct uvperf__handle_job_s {
   /* The user's callback, if the job opens the handle: until then, all calls
    * return UV_EBUSY. */
   uvperf_open_cb open_cb;
-  /* Called on the loop when the steps are done. rc is 0, or UV_ECANCELED and
-   * the error if the handle is closing. Returns 0 if the handle has what was
-   * opened now, also for a handle that closes, and closes that too. Otherwise
-   * returns a code, and if rc is 0, fills the error.
+  /* Called on the loop when the steps are done, and takes over what they have
+   * made, if anything. rc is 0, or UV_ECANCELED and the error if the handle is
+   * closing. Then it takes over too, and the handle closes all it has. Returns
+   * 0 if it has taken over. Otherwise returns a code, and if rc is 0, fills the
+   * error.
    *
-   * If is_late is set, it is called before: rc is UV_ETIMEDOUT or UV_ECANCELED,
-   * a thread of the pool still uses the job, and it returns rc. */
+   * If is_late is set, the steps are not done: rc is UV_ETIMEDOUT or
+   * UV_ECANCELED, a thread of the pool still uses the job, and it returns
+   * rc. */
   int (*done)(struct uvperf__handle_job_s *job, int rc, uvperf_error_t *error);
   /* Called after `done`, when no thread uses the job any more. If is_late is
    * set, the handle may have been freed. */

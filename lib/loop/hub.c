@@ -3,14 +3,14 @@
  * members are queued, one iteration runs them, and the handles leave. Then come
  * forked children, uv handles that other code has closed, and the table.
  *
- * The table says which hub belongs to which loop. It is the only global state
- * of loop/ that changes, and it needs no lock: only the thread of a loop takes
- * or frees the entry of this loop. A hub lives in its entry, and entries are
- * never freed.
+ * The table says which hub belongs to which loop. It is global, and needs no
+ * lock: only the thread of a loop takes or frees the entry of this loop. A hub
+ * lives in its entry, and entries are never freed.
  *
- * An entry can be of another loop that was at the same address: this loop was
- * freed and not closed, or other code had closed all its handles. Then the new
- * loop takes another entry. A forked child takes another entry too. The handles
+ * An entry can be of an earlier loop that was at the same address, and was
+ * freed without closing it, or after other code had closed all its handles. The
+ * new loop has another backend fd, or uv handles of the hub are closing. Then
+ * it takes another entry. A forked child takes another entry too. The handles
  * of the parent keep their hub until the child closes them. */
 #include "loop/hub.h"
 
@@ -22,9 +22,10 @@
 #include "sys/fork.h"
 #include "util/alloc.h"
 
-/* The time for all members in one iteration. */
+/* The time for all members in one iteration, unless one wants more. */
 #define BUDGET_NS UINT64_C(1000000)
-/* The time that a member gets at least, when its turn has come. */
+/* The time that a member gets at least when its turn has come, unless less is
+ * left or wanted. */
 #define SHARE_NS UINT64_C(100000)
 
 /* The rings to look at in one iteration: all, or a few in turns if there are
@@ -39,8 +40,8 @@ struct uvperf__hub_s {
   _Atomic(uv_loop_t *) loop; /* NULL: the entry is free */
   uint32_t process;
   int backend_fd; /* of the loop: another loop that exists has another one */
-  size_t users;   /* teardowns that have joined and not left; a turn; buffers
-                   * that are lent */
+  size_t users;   /* teardowns that have joined and not left; buffers that are
+                   * lent; functions of this file that call members */
   size_t nr_open; /* those whose owners do not close yet */
   uvperf__teardown_t *leaving; /* it closes the uv handles; NULL: none */
   uv_check_t check;

@@ -5,8 +5,11 @@
  * hub, and the last one closes it.
  *
  * The members are the watches, the interval timers, and one that scans the
- * CPUs. The hub's uv handles never keep the loop alive. Each watch and interval
- * timer has a uv handle of its own for this, which a uv_walk finds too. */
+ * CPUs. The hub's uv handles do not keep the loop alive, except its timer while
+ * jobs wait for it (job.c). Each watch and interval timer has a uv handle of
+ * its own for this, which a uv_walk finds too.
+ *
+ * The owner of a member is a handle. It joins the hub with its teardown. */
 #ifndef UVPERF_LIB_LOOP_HUB_H
 #define UVPERF_LIB_LOOP_HUB_H
 
@@ -53,7 +56,7 @@ struct uvperf__member_s {
   uvperf__flush_t flush;
   size_t nr_rings;    /* to look at */
   uint64_t event;     /* the id of its event; 0: not noted */
-  uint64_t slice_ns;  /* the time that it wants in an iteration */
+  uint64_t slice_ns;  /* the time that it wants in an iteration; it sets it */
   uint64_t queued_in; /* the hub's turn in which it was queued */
 };
 
@@ -69,14 +72,16 @@ void uvperf__hub_add(uvperf__hub_t *hub, uvperf__member_t *member,
 /* Takes the member out of the hub, which does not run it any more. */
 void uvperf__hub_remove(uvperf__member_t *member);
 
-/* Runs the member in the next check phase, and the loop does not wait for fds
- * before that. With a backlog it has records left from the last time, and runs
- * after the members that have not. */
+/* Runs the member in the next check phase that has time for it, and the loop
+ * does not wait for fds before that. With a backlog it has records left from
+ * the last time, and runs after the members that have not. If it is queued
+ * already, a backlog moves it behind the others; otherwise nothing changes. */
 void uvperf__hub_queue(uvperf__member_t *member, int has_backlog);
 
 /* Looks at the member's rings in each check phase from now on, or with 0 rings
- * not any more. If the loop has many rings it looks at some of them, in
- * turns. */
+ * not any more. This is for a loop inside another one, which polls the backend
+ * fd and so takes the wakeups. If the loop has many rings it looks at some of
+ * them, in turns. */
 void uvperf__hub_look(uvperf__member_t *member, size_t nr_rings);
 
 /* Does not run it any more, until it is queued again. */
@@ -104,7 +109,9 @@ int uvperf__hub_is_sound(const uvperf__hub_t *hub);
  * whether it is sound. */
 int uvperf__hub_check(uvperf__hub_t *hub);
 
-/* Notes the id of the member's event, which has an id above 0. */
+/* Notes the id of the member's event, which has an id above 0. By the ids an
+ * init finds out that an fd is of an event that another handle has, or that
+ * options.open has returned an older event. */
 void uvperf__hub_note_event(uvperf__member_t *member, uint64_t id);
 
 /* Whether a member of the loop's hub has noted this id. */

@@ -41,9 +41,9 @@ struct uvperf__teardown_s {
 };
 
 /* When all handles are closed, also those of the hub if no other handle of the
- * loop needs them, `closed` is called. It must call
- * uvperf__teardown_let_go, and may call the user's close callback afterwards.
- * `release` frees the owner, and this teardown with it.
+ * loop needs them, `closed` is called. It must call uvperf__teardown_let_go,
+ * and may call the user's close callback before that. `release` frees the
+ * owner, and this teardown with it.
  *
  * `give_up`, if it is not NULL, is called before `closed`, unless there is a
  * hold or the loop may no longer exist. It adds fds and mappings to the
