@@ -158,11 +158,13 @@ static int timer_is_closing(const uvperf__jobs_t *jobs) {
 /* The end of a job may close other handles. The outer call finds their jobs, so
  * that many of them take no more of the stack. */
 void uvperf__jobs_settle(uvperf__jobs_t *jobs) {
-  uvperf__job_t **at = jobs_find(jobs, 1);
+  uvperf__job_t **at;
   int rc;
 
-  if (!jobs->is_waiting || jobs->settling != 0 || at == NULL ||
-      jobs_are_parents(jobs))
+  if (!jobs->is_waiting || jobs->settling != 0 || jobs_are_parents(jobs))
+    return;
+  at = jobs_find(jobs, 1);
+  if (at == NULL)
     return;
   rc = uvperf__threads_wait();
   if (rc == 0 && !timer_is_closing(jobs)) {
