@@ -24,7 +24,8 @@
  *   are calls of the set; with "follow" it follows the CPUs), later TARGET (the
  *   pool opens it), start [RECORDS] (in a slice), stop, flush, next,
  *   has_record, samples E E TIME..., snapshot [WORD...] [later], stats,
- *   ring_stats, active, follow, read_start [MS], read_stop
+ *   ring_stats, active, follow, ref, unref, walk (uvperf_walk_close),
+ *   read_start [MS], read_stop
  *   work E N R V..., meter NAMES, measure N [NAMES], repeat TIMES N, free_meter
  * What there is
  *   totals, counts A (at each place), mark and delta A, places, failures, nr

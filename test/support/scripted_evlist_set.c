@@ -286,6 +286,25 @@ static void do_active(const step_t *step) {
   say("%d", uvperf_is_active(&evlist_run.set.handle));
 }
 
+static void do_ref(const step_t *step) {
+  if (step_is(step, 0, "ref"))
+    uvperf_ref(&evlist_run.set.handle);
+  else
+    uvperf_unref(&evlist_run.set.handle);
+}
+
+static void walk_close(uv_handle_t *handle, void *arg) {
+  (void)arg;
+  uvperf_walk_close(handle);
+}
+
+/* As uv_walk closes it; its close callback is NULL. */
+static void do_walk(const step_t *step) {
+  (void)step;
+  uv_walk(&kernel_loop, walk_close, NULL);
+  evlist_run.is_closed = 1;
+}
+
 /* For each ring its CPU, whether bytes wait, and statistics. */
 static void do_ring_stats(const step_t *step) {
   uvperf_ring_info_t ring;
@@ -407,6 +426,9 @@ const scripted_verb_t evlist_set_verbs[] = {{"set", do_set},
                                             {"read_start", do_read_start},
                                             {"read_stop", do_read_start},
                                             {"active", do_active},
+                                            {"ref", do_ref},
+                                            {"unref", do_ref},
+                                            {"walk", do_walk},
                                             {"follow", do_follow},
                                             {"ring_stats", do_ring_stats},
                                             {"start", do_start},

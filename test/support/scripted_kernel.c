@@ -491,6 +491,8 @@ static void do_revents(const step_t *step) {
 
 static void do_clock(const step_t *step) {
   fake_clock_set_counters(kernel_now = step_value(step, 1));
+  if (step->nr > 2)
+    fake_clock_step_counters(step_value(step, 2));
 }
 
 static void do_share(const step_t *step) {
@@ -913,6 +915,18 @@ static void do_wait_for(const step_t *step) {
   }
 }
 
+/* The loop's timer fires. */
+static void do_fire(const step_t *step) {
+  (void)step;
+  fake_clock_fire(fake_clock_timer(&kernel_loop));
+}
+
+/* Whether the loop waits for fds in its next turn. */
+static void do_waits(const step_t *step) {
+  (void)step;
+  say("%d", uv_backend_timeout(&kernel_loop) != 0);
+}
+
 static void count_type(uv_handle_t *handle, void *arg) {
   size_t *nr = arg;
 
@@ -1005,6 +1019,8 @@ const scripted_verb_t kernel_verbs[] = {{"file", do_file},
                                         {"wait", do_wait},
                                         {"wait_for", do_wait_for},
                                         {"timers", do_timers},
+                                        {"fire_timer", do_fire},
+                                        {"waits", do_waits},
                                         {"handles", do_handles},
                                         {"down", do_down},
                                         {"uevent_reads", do_uevent_reads},

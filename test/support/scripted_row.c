@@ -71,6 +71,11 @@ static void do_on(const step_t *step) {
            step_word(step, run.is_each ? 1 : 2));
 }
 
+/* For a callback that must not come. */
+static void do_never(const step_t *step) {
+  step_fail(step->text, say_line());
+}
+
 /* These keep the result of the step before. */
 static const scripted_verb_t row_verbs[] = {
     {"says", do_says},
@@ -78,6 +83,7 @@ static const scripted_verb_t row_verbs[] = {
     {"needed_at_least", do_needed_at_least},
     {"sweep", do_sweep},
     {"on", do_on},
+    {"never", do_never},
     {"on_each", do_on},
     {NULL, NULL}};
 

@@ -49,7 +49,8 @@
  *                             precise_ip, user_only, flag_bits,
  *                             sample_type_bits
  *   fork, unfork              acts as a forked child
- *   clock NS, loop_clock NS   the time of counters; of the loop
+ *   clock NS [STEP]           the time of counters; each look adds a step
+ *   loop_clock NS             the time of the loop
  *   memory mark               then memory compare, more or less
  *   memory spare              uses up an allocation that is to fail
  * Events
@@ -79,6 +80,7 @@
  * The loop
  *   turn [N], run (turns of a loop that nothing keeps alive), wait MS (runs it
  *   so long), wait_for TEXT (until this is printed), alive, timers,
+ *   fire_timer, waits (for fds),
  *   handles TYPE... (how many)
  *   uv_close all, uv_close hub  by other code
  *   hold (the pool waits), refuse_work (it does not), pool [N | work], slow
@@ -87,7 +89,7 @@
  *   says TEXT                 what the last reason must contain
  *   needed, needed_at_least N what the last error says
  *   on TEXT 'STEP|STEP...'    the next callback that prints TEXT runs steps
- *   on_each 'STEP|STEP...'    each callback does
+ *   on_each 'STEP|STEP...'    each callback does; "on TEXT never": none may come
  *   times N STEP
  *   returns CODE STEP         for a code without what is printed
  *   each CALL CODE            first: the row is run once for each CALL, which

@@ -159,12 +159,6 @@ static void do_goes_on(const step_t *step) {
   run.more = step_value(step, 1);
 }
 
-/* Whether the loop waits for fds. */
-static void do_waits(const step_t *step) {
-  (void)step;
-  say("%d", uv_backend_timeout(&kernel_loop) != 0);
-}
-
 static void do_active(const step_t *step) {
   (void)step;
   say("%d", uvperf__interval_timer_is_active(run.interval_timer));
@@ -175,11 +169,10 @@ static void do_ref(const step_t *step) {
 }
 
 static const scripted_verb_t verbs[] = {
-    {"begin", do_start},   {"start", do_start},     {"make", do_make},
-    {"stop", do_stop},     {"close", do_close},     {"time", do_at},
-    {"fire", do_fire},     {"goes_on", do_goes_on}, {"waits", do_waits},
-    {"active", do_active}, {"ref", do_ref},         {"unref", do_ref},
-    {NULL, NULL}};
+    {"begin", do_start}, {"start", do_start},     {"make", do_make},
+    {"stop", do_stop},   {"close", do_close},     {"time", do_at},
+    {"fire", do_fire},   {"goes_on", do_goes_on}, {"active", do_active},
+    {"ref", do_ref},     {"unref", do_ref},       {NULL, NULL}};
 
 static void begin_row(void) {
   is_made = 0;

@@ -3,9 +3,10 @@
  * ends each slice as early as possible. */
 #include "live_set.h"
 
-#include "make_evlist.h"
 #include "fake_clock.h"
+#include "make_evlist.h"
 #include "model_run.h"
+#include "scripted_evlist.h"
 
 #include "set/internal.h"
 
@@ -26,6 +27,65 @@
 #define TARGETS     3 /* at first */
 #define ALL         (TARGETS * PER_TARGET)
 #define MOST_EVENTS 480
+
+static const scripted_row_t rows[] = {
+    /* After 32 events. */
+    {"set_of_many_events_is_read_in_slices_of_turns",
+     "attrs 3; cpus 0-19; cpus 0-19; cpus 0-19; set; clock 1 1000000; "
+     "loop_clock 1; read_start; loop_clock 1000000000000001; fire_timer; count "
+     "read -> 180\n"
+     "waits -> 0\n"
+     "turn 1; count read -> 212\n"
+     "waits -> 0\n"
+     "turn 1; count read -> 244\n"
+     "turn 3; count read -> 340\n"
+     "waits -> 0\n"
+     "turn 1; count read -> 360\n"
+     "waits -> 1\n"},
+    /* Its reading comes, and the next tick is at the next multiple. */
+    {"set_slower_than_its_interval_leaves_ticks_out",
+     "attrs 3; cpus 0-19; cpus 0-19; cpus 0-19; set; clock 1 1000000; "
+     "loop_clock 1; read_start; loop_clock 1000000000000001; fire_timer; turn "
+     "2; loop_clock 2000000000000001; fire_timer; loop_clock 3000000000000001; "
+     "fire_timer; turn 3; waits -> 0\n"
+     "turn 1; waits -> 1\n"
+     "loop_clock 4000000000000001; fire_timer; waits -> 0\n"
+     "turn 6; waits -> 1\n"},
+    {"set_stopped_between_slices_calls_back_no_more",
+     "attrs 3; cpus 0-19; cpus 0-19; cpus 0-19; set; clock 1 1000000; "
+     "loop_clock 1; read_start; loop_clock 1000000000000001; fire_timer; turn "
+     "2; read_stop; alive -> 0\n"
+     "turn ->\n"
+     "read_start; turn; waits -> 1\n"
+     "loop_clock 2000000000000002; fire_timer; turn 6; waits -> 1\n"},
+    {"set_closed_between_slices_calls_back_no_more",
+     "attrs 3; cpus 0-19; cpus 0-19; cpus 0-19; set; clock 1 1000000; "
+     "loop_clock 1; read_start; loop_clock 1000000000000001; fire_timer; turn "
+     "2; on read never; close; turn\n"},
+    {"set_closed_by_walk_between_slices_is_clean",
+     "attrs 3; cpus 0-19; cpus 0-19; cpus 0-19; set; clock 1 1000000; "
+     "loop_clock 1; read_start; loop_clock 1000000000000001; fire_timer; turn "
+     "2; on read never; walk; turn\n"},
+    {"set_whose_hub_others_have_closed_calls_back_once",
+     "attrs 1; cpus 0; set; loop_clock 1; read_start; uv_close hub; loop_clock "
+     "1000000000000001; fire_timer -> read ECANCELED\n"
+     "turn ->\n"
+     "read_start -> read e0, EINVAL loop a0 t0\n"},
+    {"set_in_forked_child_between_slices_is_not_read",
+     "attrs 3; cpus 0-19; cpus 0-19; cpus 0-19; set; clock 1 1000000; "
+     "loop_clock 1; read_start; loop_clock 1000000000000001; fire_timer; turn "
+     "2; fork; count read -> 244\n"
+     "turn ->\n"
+     "count read -> 244\n"
+     "waits -> 1\n"
+     "unfork\n"},
+    {"set_unrefd_between_slices_lets_the_loop_end",
+     "attrs 3; cpus 0-19; cpus 0-19; cpus 0-19; set; clock 1 1000000; "
+     "loop_clock 1; read_start; loop_clock 1000000000000001; fire_timer; turn "
+     "2; unref; alive -> 0\n"
+     "ref; alive -> 1\n"
+     "turn 4; waits -> 1\n"},
+};
 
 /* The observations of an event. */
 typedef struct event_s {
@@ -295,28 +355,6 @@ static unsigned run_to_callback(uv_loop_t *loop, slices_t *slices) {
 
 /* -- slices --------------------------------------------------------------- */
 
-static void set_of_many_events_is_read_in_slices_of_turns(void **state) {
-  slices_t slices;
-  unsigned before, reads;
-  unsigned turns = 0;
-
-  begin(*state, &slices);
-  work(&slices);
-  before = fake_count(FAKE_READ);
-  fire_new(*state, &slices);
-  for (reads = 0; goes_on(*state); reads += SHARE) {
-    assert_int_equal(slices.callbacks, 0);
-    assert_int_equal(fake_count(FAKE_READ) - before, reads);
-    uv_run(*state, UV_RUN_NOWAIT);
-    turns += 1;
-    work(&slices);
-  }
-  assert_int_equal(turns, (ALL + SHARE - 1) / SHARE);
-  assert_int_equal(fake_count(FAKE_READ) - before, ALL);
-  assert_int_equal(slices.callbacks, 1);
-  end(&slices);
-}
-
 /* However slow it is. */
 static void set_of_few_events_is_read_in_the_turn_of_its_tick(void **state) {
   evlist_make_t make;
@@ -346,24 +384,6 @@ static void set_of_few_events_is_read_in_the_turn_of_its_tick(void **state) {
   live_set_close(&live);
 }
 
-/* Its reading comes, and the next tick is at the next multiple. */
-static void set_slower_than_its_interval_leaves_ticks_out(void **state) {
-  slices_t slices;
-
-  begin(*state, &slices);
-  fire_new(*state, &slices);
-  uv_run(*state, UV_RUN_NOWAIT);
-  uv_run(*state, UV_RUN_NOWAIT);
-  fire(*state, &slices);
-  fire(*state, &slices);
-  assert_int_equal(run_to_callback(*state, &slices),
-                   (ALL + SHARE - 1) / SHARE - 2);
-  fire_new(*state, &slices);
-  run_to_callback(*state, &slices);
-  assert_int_equal(slices.callbacks, 2);
-  end(&slices);
-}
-
 /* -- between two slices --------------------------------------------------- */
 
 static void begin_tick(uv_loop_t *loop, slices_t *slices) {
@@ -375,130 +395,6 @@ static void begin_tick(uv_loop_t *loop, slices_t *slices) {
   uv_run(loop, UV_RUN_NOWAIT);
   work(slices);
   assert_true(goes_on(loop));
-}
-
-static void set_stopped_between_slices_calls_back_no_more(void **state) {
-  slices_t slices;
-
-  begin_tick(*state, &slices);
-  assert_int_equal(uvperf_set_read_stop(&slices.live.set), 0);
-  assert_int_equal(uv_loop_alive(*state), 0);
-  uv_run(*state, UV_RUN_NOWAIT);
-  assert_int_equal(slices.callbacks, 0);
-  read_start(&slices);
-  uv_run(*state, UV_RUN_NOWAIT);
-  assert_false(goes_on(*state));
-  work(&slices);
-  fire_new(*state, &slices);
-  run_to_callback(*state, &slices);
-  end(&slices);
-}
-
-static void set_closed_between_slices_calls_back_no_more(void **state) {
-  slices_t slices;
-
-  begin_tick(*state, &slices);
-  end(&slices);
-  assert_int_equal(slices.callbacks, 0);
-}
-
-static void walk_close(uv_handle_t *handle, void *arg) {
-  unsigned *ours = arg;
-
-  *ours += uvperf_walk_close(handle) != 0;
-}
-
-static void set_closed_by_walk_between_slices_is_clean(void **state) {
-  unsigned ours = 0;
-  slices_t slices;
-
-  begin_tick(*state, &slices);
-  uv_walk(*state, walk_close, &ours);
-  assert_true(ours > 0);
-  end(&slices);
-  assert_int_equal(slices.callbacks, 0);
-}
-
-static void close_hub(uv_handle_t *handle, void *arg) {
-  (void)arg;
-  if (uvperf__hub_is(handle))
-    uv_close(handle, NULL);
-}
-
-static void expect_cancelled(uvperf_set_t *set, int status,
-                             const uvperf_reading_t *reading,
-                             const uvperf_reading_t *delta) {
-  slices_t *slices = set->handle.data;
-
-  assert_int_equal(status, UV_ECANCELED);
-  assert_null(reading);
-  assert_null(delta);
-  assert_false(uvperf_is_active(&set->handle));
-  slices->callbacks += 1;
-}
-
-static void set_whose_hub_others_have_closed_calls_back_once(void **state) {
-  slices_t slices;
-
-  begin(*state, &slices);
-  assert_int_equal(uvperf_set_read_stop(&slices.live.set), 0);
-  read_start_with(&slices, expect_cancelled);
-  uv_walk(*state, close_hub, NULL);
-  fire(*state, &slices);
-  uv_run(*state, UV_RUN_NOWAIT);
-  assert_int_equal(slices.callbacks, 1);
-  assert_int_equal(uvperf_set_read_start(&slices.live.set, INTERVAL_MS,
-                                         expect_cancelled, NULL),
-                   UV_EINVAL);
-  end(&slices);
-}
-
-static void set_in_forked_child_between_slices_is_not_read(void **state) {
-  slices_t slices;
-  unsigned reads;
-
-  begin_tick(*state, &slices);
-  fake_process(4711);
-  reads = fake_count(FAKE_READ);
-  uv_run(*state, UV_RUN_NOWAIT);
-  assert_false(goes_on(*state));
-  assert_int_equal(fake_count(FAKE_READ), reads);
-  end(&slices);
-  assert_int_equal(slices.callbacks, 0);
-}
-
-static void set_unrefd_between_slices_lets_the_loop_end(void **state) {
-  slices_t slices;
-
-  begin_tick(*state, &slices);
-  uvperf_unref(&slices.live.set.handle);
-  assert_int_equal(uv_loop_alive(*state), 0);
-  uvperf_ref(&slices.live.set.handle);
-  assert_int_equal(uv_loop_alive(*state), 1);
-  run_to_callback(*state, &slices);
-  end(&slices);
-}
-
-static void set_read_by_user_between_slices_is_read_to_the_end(void **state) {
-  slices_t slices;
-
-  begin_tick(*state, &slices);
-  assert_int_equal(uvperf_set_read(&slices.live.set, slices.live.reading, NULL),
-                   0);
-  note_reading_begun(&slices);
-  work(&slices);
-  assert_int_equal(run_to_callback(*state, &slices), 1);
-  end(&slices);
-}
-
-static void set_reset_between_slices_is_read_from_there(void **state) {
-  slices_t slices;
-
-  begin_tick(*state, &slices);
-  reset(&slices);
-  work(&slices);
-  assert_int_equal(run_to_callback(*state, &slices), (ALL + SHARE - 1) / SHARE);
-  end(&slices);
 }
 
 /* The one whose slice it is, one before it and one after it. */
@@ -675,22 +571,12 @@ static int teardown(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      SLICED(set_of_many_events_is_read_in_slices_of_turns),
       SLICED(set_of_few_events_is_read_in_the_turn_of_its_tick),
-      SLICED(set_slower_than_its_interval_leaves_ticks_out),
-      SLICED(set_stopped_between_slices_calls_back_no_more),
-      SLICED(set_closed_between_slices_calls_back_no_more),
-      SLICED(set_closed_by_walk_between_slices_is_clean),
-      SLICED(set_whose_hub_others_have_closed_calls_back_once),
-      SLICED(set_in_forked_child_between_slices_is_not_read),
-      SLICED(set_unrefd_between_slices_lets_the_loop_end),
-      SLICED(set_read_by_user_between_slices_is_read_to_the_end),
-      SLICED(set_reset_between_slices_is_read_from_there),
       SLICED(set_targets_change_between_slices_all_of_now_are_read),
       SLICED(set_cpu_comes_back_between_slices_its_counts_go_on),
       SLICED(set_used_at_random_between_slices_mixes_nothing),
       SLICED(set_whose_callback_runs_the_loop_keeps_its_reading),
   };
 
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return SCRIPTED_ROWS_AND_TESTS(&scripted_evlist, rows, tests);
 }
