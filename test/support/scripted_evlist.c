@@ -168,6 +168,7 @@ static void do_close(const step_t *step) {
 
 static void do_add(const step_t *step) {
   uvperf_target_t target = evlist_target(step, 1);
+  size_t nr = evlist_run.has_set ? uvperf_set_nr_open(&evlist_run.set) : 0;
   uint32_t index = 99;
 
   if (step_is(step, 0, "elsewhere")) {
@@ -180,8 +181,11 @@ static void do_add(const step_t *step) {
                                        &row_result.error)
                       : uvperf__evlist_add_target(evlist_run.evlist, &target,
                                                   &index, &row_result.error));
-  if (row_result.code != 0)
-    assert_int_equal(index, 99);
+  if (row_result.code == 0)
+    return;
+  assert_int_equal(index, 99);
+  if (evlist_run.has_set)
+    assert_int_equal(uvperf_set_nr_open(&evlist_run.set), nr);
 }
 
 /* Removes a target; "take" prints its last counts. */

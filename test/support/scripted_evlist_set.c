@@ -226,9 +226,13 @@ static void on_read(uvperf_set_t *set, int status,
 }
 
 static void on_end(uvperf_set_t *set, uint32_t target) {
+  size_t before;
+
   (void)set;
   say_next();
+  before = say_length();
   say("t%u ended", target);
+  row_callback(before);
 }
 
 static void on_closed(uvperf_handle_t *handle) {
@@ -438,7 +442,6 @@ const scripted_verb_t evlist_set_verbs[] = {{"set", do_set},
                                             {"has_record", do_has},
                                             {"snapshot", do_snapshot},
                                             {"samples", do_samples},
-
                                             {"stats", do_stats},
                                             {"work", do_work},
                                             {"meter", do_meter},

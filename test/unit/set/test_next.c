@@ -3,8 +3,6 @@
 #include "scripted_evlist.h"
 #include "scripted_set.h"
 
-#include <poll.h>
-
 static const scripted_row_t rows[] = {
     /* Records written while the results of a check are read wait for the next
      * check. */
@@ -84,39 +82,44 @@ static const scripted_row_t rows[] = {
      "fail calloc 2 ENOMEM; next -> ENOMEM\n"
      "fail calloc 2 ENOMEM; next -> ENOMEM\n"
      "next -> sample of t0 cpu0 at 1\n"},
+    /* Records that come while it checks for the end are returned before the
+     * end, and the check costs system calls. */
+    {"set_next_reports_each_end_then_eof",
+     "records 1; self 0; self 0; set; samples e1 e0 1; next -> sample of t0 me "
+     "cpu0\n"
+     "has_record -> 0\n"
+     "next -> EAGAIN\n"
+     "next -> poll all e0, EAGAIN\n"
+     "hup e0; at poll e0 'samples e1 e0 2'; has_record -> 0\n"
+     "next -> poll all e0, poll e0, sample of t0 me cpu0\n"
+     "next -> EAGAIN\n"
+     "has_record -> 0\n"
+     "next -> t0 ended, EAGAIN\n"
+     "hup e2; next -> poll all e2, poll e2, t1 ended, EOF\n"
+     "next -> EOF\n"
+     "start -> EOF no_task a0 t0\n"},
+    {"set_next_by_time_reports_each_end_then_eof",
+     "records 1; flags time_order; self 0; self 0; set; samples e1 e0 1; next "
+     "-> sample of t0 me cpu0 at 1\n"
+     "next -> EAGAIN\n"
+     "next -> poll all e0, EAGAIN\n"
+     "hup e0; at poll e0 'samples e1 e0 2'; has_record -> 0\n"
+     "next -> poll all e0, poll e0, sample of t0 me cpu0 at 2\n"
+     "next -> EAGAIN\n"
+     "next -> t0 ended, EAGAIN\n"
+     "hup e2; next -> poll all e2, poll e2, t1 ended, EOF\n"
+     "next -> EOF\n"
+     "start -> EOF no_task a0 t0\n"},
+    {"set_closed_in_the_end_that_next_reports_is_ecanceled",
+     "records 1; self 0; self 0; set; on 't0 ended' 'next|close'; hup e0; next "
+     "-> EAGAIN\n"
+     "next -> poll all e0, poll e0, t0 ended, EBUSY, read e0 e2, DISABLE e0 "
+     "e2, ECANCELED\n"
+     "turn -> closed, close e0 e2, munmap e1, close e1\n"},
 };
 
 static uvperf_set_t *set_of(scripted_set_t *scripted) {
   return &scripted->stream.live.set;
-}
-
-/* Takes a sample, which must be of this CPU and time. */
-static void expect_sample(scripted_set_t *scripted, int cpu, uint64_t time) {
-  const uvperf_record_t *record;
-
-  assert_int_equal(uvperf_has_record(&set_of(scripted)->handle), 1);
-  assert_int_equal(uvperf_next(&set_of(scripted)->handle, &record), 0);
-  assert_int_equal(record->type, PERF_RECORD_SAMPLE);
-  assert_int_equal(record->source->cpu, cpu);
-  assert_ptr_equal(record->source->data, (void *)1);
-  if (scripted->make.options.flags & UVPERF_SET_TIME_ORDER)
-    assert_int_equal(record->time, scripted->base + time);
-}
-
-/* Next returns this code, and no record unless a ring made no sense. */
-static void expect_code(scripted_set_t *scripted, int code) {
-  const uvperf_record_t *record = (const uvperf_record_t *)scripted;
-
-  assert_int_equal(uvperf_next(&set_of(scripted)->handle, &record), code);
-  if (code == UV_EPROTO)
-    assert_int_equal(record->type, UVPERF_RECORD_NONE);
-  else
-    assert_null(record);
-}
-
-static void expect_empty(scripted_set_t *scripted) {
-  assert_int_equal(uvperf_has_record(&set_of(scripted)->handle), 0);
-  expect_code(scripted, UV_EAGAIN);
 }
 
 /* After each quarter, not after each record; the last record is still in
@@ -149,98 +152,9 @@ static void set_next_publishes_the_tail_by_quarters_and_at_the_end(void **s) {
   }
 }
 
-/* With two threads. */
-static void open_threads(uv_loop_t *loop, scripted_set_t *scripted,
-                         size_t mode) {
-  uvperf_target_t *target;
-  size_t i;
-
-  scripted_set_plan(scripted, mode);
-  for (i = 0; i < 2; i++) {
-    target = i == 0 ? &scripted->make.targets[0]
-                    : evlist_add(&scripted->make, UVPERF_TARGET_SELF);
-    target->type = UVPERF_TARGET_SELF;
-    target->cpus = "0";
-    target->data = (void *)1;
-  }
-  scripted_set_open_planned(loop, scripted);
-  fake_log_clear();
-}
-
-static void write_when_asked(fake_event_t *fake) {
-  scripted_set_t *scripted = fake->data;
-
-  fake->on_poll = NULL;
-  scripted_set_sample(scripted, 0, 100, 2);
-}
-
-/* Records that come while it checks for the end are returned before the end,
- * and the check costs system calls. */
-static void set_next_reports_each_end_then_eof(void **state) {
-  scripted_set_t scripted;
-  live_stream_t *stream = &scripted.stream;
-  size_t mode;
-
-  for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
-    open_threads(*state, &scripted, mode);
-    scripted_set_sample(&scripted, 0, 100, 1);
-    expect_sample(&scripted, 0, 1);
-    expect_empty(&scripted);
-    assert_string_equal(fake_log(), "");
-    expect_empty(&scripted);
-    assert_int_equal(stream->nr_ends, 0);
-    scripted.events[0]->revents = POLLHUP;
-    scripted.events[0]->data = &scripted;
-    scripted.events[0]->on_poll = write_when_asked;
-    assert_int_equal(uvperf_has_record(&set_of(&scripted)->handle), 0);
-    {
-      const uvperf_record_t *record;
-
-      assert_int_equal(uvperf_next(&set_of(&scripted)->handle, &record), 0);
-      assert_int_equal(record->type, PERF_RECORD_SAMPLE);
-    }
-    assert_int_equal(stream->nr_ends, 0);
-    expect_empty(&scripted);
-    expect_empty(&scripted);
-    assert_int_equal(stream->nr_ends, 1);
-    assert_int_equal(stream->ended[0], 0);
-    scripted.events[2]->revents = POLLHUP;
-    expect_code(&scripted, UV_EOF);
-    assert_int_equal(stream->nr_ends, 2);
-    assert_int_equal(stream->ended[1], 1);
-    expect_code(&scripted, UV_EOF);
-    assert_int_equal(uvperf_start(&set_of(&scripted)->handle, NULL,
-                                  live_stream_on_record, NULL),
-                     UV_EOF);
-    scripted_set_close(&scripted);
-  }
-}
-
-static void close_at_end(live_stream_t *stream, uint32_t target) {
-  const uvperf_record_t *record;
-
-  (void)target;
-  assert_int_equal(uvperf_next(&stream->live.set.handle, &record), UV_EBUSY);
-  uvperf_close(&stream->live.set.handle, live_set_on_close);
-}
-
-static void set_closed_in_the_end_that_next_reports_is_ecanceled(void **state) {
-  scripted_set_t scripted;
-
-  open_threads(*state, &scripted, 0);
-  scripted.stream.on_end = close_at_end;
-  scripted.events[0]->revents = POLLHUP;
-  expect_code(&scripted, UV_EAGAIN);
-  expect_code(&scripted, UV_ECANCELED);
-  live_set_wait_closed(&scripted.stream.live);
-  fake_assert_clean();
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       scripted_set_test(set_next_publishes_the_tail_by_quarters_and_at_the_end),
-      scripted_set_test(set_next_reports_each_end_then_eof),
-      scripted_set_test(set_closed_in_the_end_that_next_reports_is_ecanceled),
   };
 
   return SCRIPTED_ROWS_AND_TESTS(&scripted_evlist, rows, tests);
