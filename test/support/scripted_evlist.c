@@ -8,6 +8,7 @@
 #include "name/list.h"
 #include "scripted_evlist_run.h"
 #include "scripted_kernel.h"
+#include "scripted_pages.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -89,7 +90,8 @@ static void do_option(const step_t *step) {
       {"overwrite", UVPERF_SET_OVERWRITE},
       {"targets_later", UVPERF_SET_TARGETS_LATER},
       {"enabled", UVPERF_SET_ENABLED},
-      {"perf_clock", UVPERF_SET_PERF_CLOCK}};
+      {"perf_clock", UVPERF_SET_PERF_CLOCK},
+      {"user_read", UVPERF_SET_USER_READ}};
   static const step_name_t bands[] = {{"tasks", UVPERF_SIDE_BAND_TASKS},
                                       {"mmap", UVPERF_SIDE_BAND_MMAP},
                                       {"build_id", UVPERF_SIDE_BAND_BUILD_ID}};
@@ -281,6 +283,8 @@ static void do_read(const step_t *step) {
       : step_is(step, 0, "read")
           ? uvperf__evlist_read(evlist_run.evlist, evlist_run.reading)
           : uvperf__evlist_read_base(evlist_run.evlist, evlist_run.reading));
+  if (step->nr > 1)
+    evlist_say_totals(evlist_run.reading);
 }
 
 /* "back" is both. */
@@ -664,7 +668,7 @@ static void end(void) {
 }
 
 const scripted_subject_t scripted_evlist = {
-    {evlist_verbs, evlist_set_verbs, NULL},
+    {evlist_verbs, evlist_set_verbs, scripted_pages_verbs, NULL},
     begin,
     before_step,
     is_open,

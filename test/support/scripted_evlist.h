@@ -13,7 +13,8 @@
  *                             command PID [LIST] [alone]; PID may be "me" or
  *                             "parent", "alone" is UVPERF_TARGET_NO_INHERIT
  * The calls
- *   open, close, enable, disable, read, base, reset, gone, come or back CPU
+ *   open, close, enable, disable, read [totals], base, reset, gone, come or
+ *   back CPU
  *   add TARGET, elsewhere TARGET (opened in a list of its own), remove T, take
  *   T (prints the last counts), churn N SAMPLES (targets that come and go)
  *   begin N TARGET, steps N [MOST], cancel N, join N, drop N: "elsewhere" in
@@ -27,6 +28,7 @@
  *   ring_stats, active, follow, ref, unref, walk (uvperf_walk_close),
  *   read_start [MS], read_stop
  *   work E N R V..., meter NAMES, measure N [NAMES], repeat TIMES N, free_meter
+ *   pages and others of scripted_pages.h
  * What there is
  *   totals, counts A (at each place), mark and delta A, places, failures, nr
  *   failure N TEXT (what the reason must contain)

@@ -80,7 +80,11 @@ enum fake_call kernel_call(const char *name) {
                                       {"delete", FAKE_BPF_DELETE},
                                       {"map_info", FAKE_BPF_INFO},
                                       {"map_by_id", FAKE_BPF_MAP_BY_ID},
-                                      {"access", FAKE_ACCESS}};
+                                      {"access", FAKE_ACCESS},
+                                      {"getpid", FAKE_GETPID},
+                                      {"has_task", FAKE_HAS_TASK},
+                                      {"is_marked", FAKE_IS_MARKED},
+                                      {"rdpmc", FAKE_RDPMC}};
 
   return (enum fake_call)step_meaning(names, COUNT_OF(names), name);
 }
@@ -507,6 +511,10 @@ static void do_id(const step_t *step) {
 static void do_fork(const step_t *step) {
   kernel.is_child = step_is(step, 0, "fork");
   fake_process(kernel.is_child ? 4711 : 0);
+}
+
+static void do_thread_number(const step_t *step) {
+  fake_thread((int)step_value(step, 1));
 }
 
 void kernel_write_samples(fake_event_t *owner, size_t event, size_t nr) {
@@ -1000,6 +1008,7 @@ const scripted_verb_t kernel_verbs[] = {{"file", do_file},
                                         {"quiet", do_wake},
                                         {"append", do_append},
                                         {"header", do_header},
+                                        {"thread_number", do_thread_number},
                                         {"lose", do_lose},
                                         {"lose_samples", do_lose},
                                         {"fill_ring", do_fill_ring},

@@ -2,12 +2,22 @@
 /* The scripted events of the calling thread. */
 #include "scripted_pages.h"
 
+#include "scripted_evlist_run.h"
+#include "scripted_kernel.h"
 #include "uvperf/attr.h"
 
 /* struct perf_event_mmap_page up to time_mask. */
 #define HEAD_SIZE 96
+#define USER_PAGE_EVENTS 2
 
-scripted_pages_t user_events;
+/* What they have counted, and for how long. A cycle is a nanosecond. */
+static struct {
+  fake_event_t *fakes[USER_PAGE_EVENTS];
+  uint64_t counts[USER_PAGE_EVENTS];
+  uint64_t now;
+  int is_off[USER_PAGE_EVENTS]; /* on no counter: the page has no count */
+  uint64_t words[USER_PAGE_EVENTS][16];
+} user_events;
 
 /* Counter n holds what event n has counted beyond 1000 * (n + 1). */
 static uint64_t scripted_rdpmc(uint32_t counter) {
@@ -63,14 +73,15 @@ static size_t put_words(uint64_t *words, uint64_t format, size_t first,
   return nr * sizeof(uint64_t);
 }
 
-void scripted_pages_count(uint64_t first, uint64_t second, uint64_t ns) {
+/* Time passes, both count, and the kernel publishes the counts in both ways. */
+static void do_counted(const step_t *step) {
   fake_event_t *fake;
   uint64_t format;
   size_t i;
 
-  user_events.counts[0] += first;
-  user_events.counts[1] += second;
-  user_events.now += ns;
+  user_events.counts[0] += step_value(step, 1);
+  user_events.counts[1] += step_value(step, 2);
+  user_events.now += step_value(step, 3);
   for (i = 0; i < USER_PAGE_EVENTS; i++) {
     fake = user_events.fakes[i];
     format = fake->attr.read_format;
@@ -83,56 +94,11 @@ void scripted_pages_count(uint64_t first, uint64_t second, uint64_t ns) {
   }
 }
 
-void scripted_pages_script(void) {
-  size_t i;
-
-  fake_kernel_reset();
-  memset(&user_events, 0, sizeof(user_events));
-  for (i = 0; i < USER_PAGE_EVENTS; i++) {
-    user_events.fakes[i] = fake_event_add(70 + i);
-    user_events.fakes[i]->on_map = fill_mapped;
-    user_events.counts[i] = 1000 * (i + 1);
-  }
-  fake_on_rdpmc(scripted_rdpmc);
-  fake_on_cycles(scripted_cycles);
-}
-
-/* The real kernel is asked before any event is scripted. */
-int scripted_pages_setup(void **state) {
-  fake_kernel_reset();
-  uvperf_kernel_knows(UVPERF_ATTR_READ_FORMAT, UVPERF_FORMAT_LOST);
-  scripted_pages_script();
-  return 0;
-}
-
 void scripted_pages_need(const char *test) {
 #if !defined(__x86_64__) && !defined(__i386__) && !defined(__aarch64__)
   support_skip(test, "an architecture with user_page.c's counters");
 #endif
   (void)test;
-}
-
-void scripted_pages_ask(const char *test, evlist_make_t *make, int group) {
-  size_t i;
-
-  scripted_pages_need(test);
-  evlist_make(make, USER_PAGE_EVENTS);
-  for (i = 0; i < USER_PAGE_EVENTS; i++)
-    uvperf_attr_hardware(&make->attrs[i], i);
-  if (group)
-    evlist_group(make, 0, USER_PAGE_EVENTS);
-  evlist_add(make, UVPERF_TARGET_SELF);
-  make->options.flags = UVPERF_SET_USER_READ;
-}
-
-uvperf__evlist_t *scripted_pages_open(const char *test, int group) {
-  uvperf__evlist_t *evlist;
-  evlist_make_t make;
-
-  scripted_pages_ask(test, &make, group);
-  evlist = evlist_open(&make);
-  assert_int_equal(uvperf__evlist_nr_open(evlist), USER_PAGE_EVENTS);
-  return evlist;
 }
 
 uvperf_reading_t *scripted_pages_reading(void) {
@@ -142,28 +108,53 @@ uvperf_reading_t *scripted_pages_reading(void) {
   return reading;
 }
 
-void scripted_pages_assert_total(const uvperf_reading_t *reading, size_t attr,
-                                 uint64_t value, uint64_t ns) {
-  uvperf_count_t count;
+/* -- the words ------------------------------------------------------------- */
 
-  assert_int_equal(uvperf_reading_total(reading, attr, &count), 0);
-  assert_int_equal(count.state, UVPERF_COUNT_COUNTING);
-  assert_int_equal(count.code, 0);
-  assert_int_equal(count.value, value);
-  assert_int_equal(count.time_enabled, ns);
-  assert_int_equal(count.time_running, ns);
+static size_t nr_of(const step_t *step) {
+  return kernel_event(step_word(step, 1)) == user_events.fakes[0] ? 0 : 1;
 }
 
-/* Reads, and checks the counts and the number of read(2) calls. */
-void scripted_pages_assert_counts(uvperf__evlist_t *evlist, uint64_t first,
-                                  uint64_t second, uint64_t ns,
-                                  unsigned reads) {
-  uvperf_reading_t *reading = scripted_pages_reading();
-  unsigned before = fake_count(FAKE_READ);
-
-  assert_int_equal(uvperf__evlist_read(evlist, reading), 0);
-  scripted_pages_assert_total(reading, 0, first, ns);
-  scripted_pages_assert_total(reading, 1, second, ns);
-  assert_int_equal(fake_count(FAKE_READ) - before, reads);
-  uvperf_reading_free(reading);
+/* Each page is read a little later than the one before. */
+static uint64_t cycles_that_pass(void) {
+  return user_events.now++;
 }
+
+static void do_pages(const step_t *step) {
+  size_t i;
+
+  scripted_pages_need(step_word(step, 0));
+  evlist_make(&evlist_run.make, USER_PAGE_EVENTS);
+  memset(&user_events, 0, sizeof(user_events));
+  for (i = 0; i < USER_PAGE_EVENTS; i++) {
+    uvperf_attr_hardware(&evlist_run.make.attrs[i], i);
+    user_events.fakes[i] = kernel_events[i];
+    user_events.fakes[i]->on_map = fill_mapped;
+    user_events.counts[i] = 1000 * (i + 1);
+  }
+  fake_on_rdpmc(scripted_rdpmc);
+  fake_on_cycles(step->nr > 1 ? cycles_that_pass : scripted_cycles);
+}
+
+static void do_off(const step_t *step) {
+  user_events.is_off[nr_of(step)] = step_is(step, 0, "off");
+}
+
+static void do_software(const step_t *step) {
+  user_events.fakes[nr_of(step)]->on_map = scripted_pages_fill_software;
+}
+
+static void do_page(const step_t *step) {
+  struct perf_event_mmap_page *page = user_events.fakes[nr_of(step)]->page;
+
+  if (step_is(step, 2, "offset"))
+    page->offset = (int64_t)step_value(step, 3);
+  else if (step_is(step, 2, "enabled"))
+    page->time_enabled = step_value(step, 3);
+  else
+    page->time_running = step_value(step, 3);
+}
+
+const scripted_verb_t scripted_pages_verbs[] = {
+    {"pages", do_pages},       {"counted", do_counted}, {"off", do_off},
+    {"on_counter", do_off},    {"page", do_page},
+    {"software", do_software}, {NULL, NULL}};

@@ -94,21 +94,54 @@ static const scripted_verb_t *find_in(const scripted_verb_t *verbs,
   return verbs->word == NULL ? NULL : verbs;
 }
 
+/* Without the first words. */
+static void step_cut(const step_t *step, size_t nr, step_t *rest) {
+  *rest = *step;
+  rest->nr = step->nr > nr ? step->nr - nr : 0;
+  memmove(rest->words, step->words + nr, rest->nr * sizeof(rest->words[0]));
+}
+
+static void run_rest(void *rest) {
+  row_run(rest);
+}
+
+static int run_in_child(void *rest) {
+  row_run(rest);
+  return -row_result.code;
+}
+
+/* cmocka knows one thread, and one process: the step must not fail. What it
+ * prints in the child is lost. */
+static void run_elsewhere(step_t *rest, int is_child) {
+  uv_thread_t thread;
+
+  if (is_child) {
+    row_returned(-support_wait(support_fork(run_in_child, rest)));
+    return;
+  }
+  assert_int_equal(uv_thread_create(&thread, run_rest, rest), 0);
+  assert_int_equal(uv_thread_join(&thread), 0);
+}
+
 /* "times 3 ..." runs the rest so often; the rest of "returns CODE ..." must
  * return the code. */
 void row_run(const step_t *step) {
   const scripted_verb_t *verb = find_in(row_verbs, step);
   const scripted_verb_t *const *more = run.subject->verbs;
-  step_t rest = *step;
+  step_t rest;
   uint64_t times;
 
-  rest.nr -= step->nr > 2 ? 2 : 0;
-  memmove(rest.words, rest.words + 2, rest.nr * sizeof(rest.words[0]));
+  step_cut(step, 2, &rest);
   if (step_is(step, 0, "returns")) {
     row_run(&rest);
     if (row_result.code != step_code(step_word(step, 1)))
       step_fail(step->text, say_line());
     row_result.code = 0;
+    return;
+  }
+  if (step_is(step, 0, "in_thread") || step_is(step, 0, "in_child")) {
+    step_cut(step, 1, &rest);
+    run_elsewhere(&rest, step_is(step, 0, "in_child"));
     return;
   }
   if (step_is(step, 0, "times")) {

@@ -49,6 +49,7 @@
  *                             precise_ip, user_only, flag_bits,
  *                             sample_type_bits
  *   fork, unfork              acts as a forked child
+ *   thread_number N           all threads have this number
  *   clock NS [STEP]           the time of counters; each look adds a step
  *   loop_clock NS             the time of the loop
  *   memory mark               then memory compare, more or less
@@ -91,6 +92,7 @@
  *   on TEXT 'STEP|STEP...'    the next callback that prints TEXT runs steps
  *   on_each 'STEP|STEP...'    each callback does; "on TEXT never": none may come
  *   times N STEP
+ *   in_thread STEP            also "in_child": a forked one, by its code
  *   returns CODE STEP         for a code without what is printed
  *   each CALL CODE            first: the row is run once for each CALL, which
  *                             fails; steps must then return 0 or CODE.
