@@ -7,7 +7,7 @@
 #include "uvperf/attr.h"
 
 /* struct perf_event_mmap_page up to time_mask. */
-#define HEAD_SIZE 96
+#define HEAD_SIZE        96
 #define USER_PAGE_EVENTS 2
 
 /* What they have counted, and for how long. A cycle is a nanosecond. */
@@ -155,6 +155,7 @@ static void do_page(const step_t *step) {
 }
 
 const scripted_verb_t scripted_pages_verbs[] = {
-    {"pages", do_pages},       {"counted", do_counted}, {"off", do_off},
-    {"on_counter", do_off},    {"page", do_page},
-    {"software", do_software}, {NULL, NULL}};
+    {"pages", do_pages}, {"counted", do_counted},
+    {"off", do_off},     {"on_counter", do_off},
+    {"page", do_page},   {"software", do_software},
+    {NULL, NULL}};

@@ -90,7 +90,7 @@
  *   says TEXT                 what the last reason must contain
  *   needed, needed_at_least N what the last error says
  *   on TEXT 'STEP|STEP...'    the next callback that prints TEXT runs steps
- *   on_each 'STEP|STEP...'    each callback does; "on TEXT never": none may come
+ *   on_each 'STEP|STEP...'    each callback does; on TEXT never: none may come
  *   times N STEP
  *   in_thread STEP            also "in_child": a forked one, by its code
  *   returns CODE STEP         for a code without what is printed

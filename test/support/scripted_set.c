@@ -70,18 +70,6 @@ void scripted_set_overwrite(scripted_set_t *scripted, size_t cpu, uint64_t id,
   fake_ring_prepend(scripted->events[2 * cpu + 1], builder.words, builder.size);
 }
 
-void scripted_set_spoil(scripted_set_t *scripted, size_t cpu) {
-  const struct perf_event_header header = {PERF_RECORD_SAMPLE, 0, 0};
-
-  fake_ring_append(scripted->events[2 * cpu + 1], &header, sizeof(header));
-}
-
-void scripted_set_split(scripted_set_t *scripted, size_t cpu) {
-  fake_event_t *ring = scripted->events[2 * cpu + 1];
-
-  ring->page->data_head += 4;
-}
-
 void scripted_set_wake(scripted_set_t *scripted, size_t cpu) {
   fake_event_wake(scripted->events[2 * cpu + 1]);
   live_run_ms(scripted->stream.live.set.handle.loop, 5);

@@ -33,10 +33,6 @@ void scripted_set_sample(scripted_set_t *scripted, size_t cpu, uint64_t id,
 /* The same if the rings are overwritable. */
 void scripted_set_overwrite(scripted_set_t *scripted, size_t cpu, uint64_t id,
                             uint64_t time);
-/* Makes the ring invalid. */
-void scripted_set_spoil(scripted_set_t *scripted, size_t cpu);
-/* Makes the ring unreadable for ever: its head is no multiple of 8. */
-void scripted_set_split(scripted_set_t *scripted, size_t cpu);
 /* Wakes its reader, and runs the loop for a while. */
 void scripted_set_wake(scripted_set_t *scripted, size_t cpu);
 

@@ -89,64 +89,22 @@ static const scripted_row_t rows[] = {
     {"targets_of_overwritable_rings_come_and_go_in_bounded_memory",
      "records 1; flags overwrite; cpus 0; open; churn 200 1; memory mark; "
      "churn 100 1; memory compare\n"},
+    /* A set ends it. What was written before is not read. */
+    {"ring_that_has_ended_keeps_no_event",
+     "records 1; cpus 0-1; set; start; header e1 SAMPLE 0 8; samples e1 e0 1; "
+     "flush -> EPROTO\n"
+     "clock 1; remove 0; clock 100000001; sources e0 -> a0 t0 cpu0 #0\n"
+     "samples e3 e2 1; wake e3; turn -> sample of t0 cpu1, poll e3\n"
+     "sources e0 e2 -> -, -\n"},
+    {"ring_by_time_that_has_ended_keeps_no_event",
+     "records 1; flags time_order; cpus 0-1; set; start; header e1 SAMPLE 0 8; "
+     "samples e1 e0 1; flush -> EPROTO\n"
+     "clock 1; remove 0; clock 100000001; sources e0 -> a0 t0 cpu0 #0\n"
+     "samples e3 e2 1; wake e3; turn; sources e0 -> -\n"},
+    {"rings_of_the_parent_are_left_alone",
+     "records 1; cpus 0; open; in_child free_sources; in_child close; write e1 "
+     "e0; drain -> 1 known, 0 unknown\n"},
 };
-
-#define SOON_NS (100 * UINT64_C(1000000))
-
-/* A sample, as of PERF_SAMPLE_TID. */
-typedef struct sample_s {
-  struct perf_event_header header;
-  uint64_t id;
-  uint32_t pid;
-  uint32_t tid;
-} sample_t;
-
-static void append(fake_event_t *owner, uint64_t id) {
-  sample_t sample = {{PERF_RECORD_SAMPLE, 0, sizeof(sample)}, id, 7, 8};
-
-  fake_ring_append(owner, &sample, sizeof(sample));
-}
-
-typedef struct seen_s {
-  unsigned known;
-  unsigned unknown;
-} seen_t;
-
-static void see(void *data, int status, const uvperf_record_t *record) {
-  seen_t *seen = data;
-
-  assert_int_equal(status, record->source != NULL ? 0 : -EPROTO);
-  seen->known += record->source != NULL;
-  seen->unknown += record->source == NULL;
-}
-
-/* One target on CPU 0, whose event is 100 and whose ring is 101's. */
-static uvperf__evlist_t *open_one(fake_event_t **owner) {
-  fake_event_t *events[3];
-  evlist_make_t make;
-
-  counters_script(events, 3);
-  *owner = events[1];
-  evlist_make_records(&make, 1);
-  evlist_add_cpus(&make, "0");
-  return evlist_open(&make);
-}
-
-static void ring_that_has_ended_keeps_no_event(void **state) {
-  uvperf__evlist_t *evlist;
-  fake_event_t *owner;
-
-  evlist = open_one(&owner);
-  append(owner, 100);
-  fake_clock_set_counters(1);
-  assert_int_equal(uvperf__evlist_remove_target(evlist, 0, NULL, NULL), 0);
-  evlist_ring(evlist, 0)->status = -EPROTO;
-  fake_clock_set_counters(1 + SOON_NS);
-  uvperf__evlist_free_sources(evlist);
-  assert_null(evlist_source(evlist, 100));
-  uvperf__evlist_free(evlist);
-  fake_assert_clean();
-}
 
 /* The change of a fallback for a later target is undone with the last event,
  * but not for records that were written with it. */
@@ -177,28 +135,6 @@ static void closed_event_is_decoded_as_it_was_opened(void **state) {
   fake_assert_clean();
 }
 
-static int free_in_child(void *arg) {
-  uvperf__evlist_t *evlist = arg;
-
-  fake_log_clear();
-  uvperf__evlist_free_sources(evlist);
-  uvperf__evlist_free(evlist);
-  return strcmp(fake_log(), "close, close") != 0;
-}
-
-static void rings_of_the_parent_are_left_alone(void **state) {
-  uvperf__evlist_t *evlist;
-  fake_event_t *owner;
-  seen_t seen = {0, 0};
-
-  evlist = open_one(&owner);
-  assert_int_equal(support_wait(support_fork(free_in_child, evlist)), 0);
-  append(owner, 100);
-  assert_int_equal(evlist_drain(evlist, see, &seen), 1);
-  uvperf__evlist_free(evlist);
-  fake_assert_clean();
-}
-
 static int setup(void **state) {
   fake_clock_set_counters(0);
   return evlist_make_setup(state);
@@ -206,9 +142,7 @@ static int setup(void **state) {
 
 int main(void) {
   static const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup(ring_that_has_ended_keeps_no_event, setup),
       cmocka_unit_test_setup(closed_event_is_decoded_as_it_was_opened, setup),
-      cmocka_unit_test_setup(rings_of_the_parent_are_left_alone, setup),
   };
 
   return SCRIPTED_ROWS_AND_TESTS(&scripted_evlist, rows, tests);

@@ -1,36 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripted: damaged rings of a set, and the end of a target in the middle of
+/* Scripted: samples of unknown events, and the end of a target in the middle of
  * records. */
 #include "scripted_set.h"
 
-#include "fake_clock.h"
 #include "make_record.h"
 #include "set/internal.h"
-
-/* -- damage --------------------------------------------------------------- */
-
-/* Nothing will read what they write later. */
-static void
-set_events_of_an_ended_ring_are_forgotten_once_closed(void **state) {
-  size_t mode;
-  scripted_set_t scripted;
-  uvperf_set_t *set;
-
-  set = &scripted.stream.live.set;
-  for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
-    scripted_set_begin(*state, &scripted, mode);
-    scripted_set_split(&scripted, 0);
-    live_run_ms(*state, 5);
-    assert_non_null(uvperf_set_source(set, 100));
-    assert_int_equal(uvperf_set_remove(set, 0, NULL, NULL), 0);
-    fake_clock_set_counters(UINT64_MAX / 2);
-    scripted_set_wake(&scripted, 1);
-    assert_null(uvperf_set_source(set, 100));
-    assert_null(uvperf_set_source(set, 102));
-    fake_clock_set_counters(0);
-    scripted_set_close(&scripted);
-  }
-}
 
 /* Each CPU has a ring, into which one source writes. */
 static void set_sample_of_an_unknown_id_is_its_own(void **state) {
@@ -185,7 +159,6 @@ static void set_that_is_read_in_a_callback_of_a_flush_is_busy(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      scripted_set_test(set_events_of_an_ended_ring_are_forgotten_once_closed),
       scripted_set_test(set_sample_of_an_unknown_id_is_its_own),
       scripted_set_test(set_exit_record_has_the_end_asked_for_soon),
       scripted_set_test(set_record_whose_wakeup_a_question_eats_comes),
