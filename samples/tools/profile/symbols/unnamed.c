@@ -110,7 +110,8 @@ static int read_size(const table_t *table, size_t i, uint64_t *size) {
   const uint64_t place = word_of(table, 2 * i + 1) + 8;
   const uint64_t at = place - table->address, start = start_of(table, i);
   const unsigned char *bytes;
-  uint64_t value, width;
+  uint64_t value;
+  size_t width;
 
   for (width = 4; width <= 8; width += 4) {
     if (at > table->bytes->d_size || 2 * width > table->bytes->d_size - at)
