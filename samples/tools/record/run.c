@@ -375,7 +375,7 @@ int record_run(record_run_t *run, const common_signals_t *signals) {
   int status;
 
   run->session = init;
-  run->names.max = run->options->limits.max_files;
+  run->names.max = (size_t)run->options->limits.max_files;
   run->session.data = run;
   run->session.on_stop = on_stop;
   run->session.on_tick = on_tick;

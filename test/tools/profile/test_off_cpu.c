@@ -173,8 +173,10 @@ static void callers_of_libc_have_its_waits_with_copied_stacks(void **state) {
 static void need_disk(const char *test) {
   struct statfs system;
 
-  if (statfs(DIRECTORY, &system) != 0 || system.f_type == TMPFS_MAGIC ||
-      system.f_type == RAMFS_MAGIC)
+  /* f_type is signed on some architectures. */
+  if (statfs(DIRECTORY, &system) != 0 ||
+      (uint32_t)system.f_type == TMPFS_MAGIC ||
+      (uint32_t)system.f_type == RAMFS_MAGIC)
     support_skip(test, "a disk at " DIRECTORY);
 }
 

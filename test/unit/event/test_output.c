@@ -168,7 +168,7 @@ static void set_output_on_another_loop_is_refused(void **state) {
   scripted_event_turns(*state, 2);
 }
 
-static size_t nr_events(const uvperf_event_t *owner) {
+static uint64_t nr_events(const uvperf_event_t *owner) {
   uvperf_ring_info_t info;
 
   assert_int_equal(uvperf_ring(&owner->handle, 0, &info), 0);
