@@ -79,7 +79,7 @@ static void count_cgroups_as_nobody_says_why_not(void **state) {
   tree_t tree;
 
   if (tool_run_paranoid() < 1)
-    support_skip(__func__, "needs perf_event_paranoid of at least 1");
+    support_skip(__func__, "perf_event_paranoid of at least 1");
   begin(__func__, &tree);
   run.args[1] = tree.parent.path;
   tool_run(&run);

@@ -667,8 +667,14 @@ static void end(void) {
   uvperf_reading_free(evlist_run.delta);
 }
 
+static void need_pages(const scripted_row_t *row) {
+  if (strncmp(row->text, "pages", 5) == 0 || strstr(row->text, " pages"))
+    scripted_pages_need(row->name);
+}
+
 const scripted_subject_t scripted_evlist = {
     {evlist_verbs, evlist_set_verbs, scripted_pages_verbs, NULL},
+    need_pages,
     begin,
     before_step,
     is_open,

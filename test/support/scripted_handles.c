@@ -407,6 +407,7 @@ static void end(void) {
 
 const scripted_subject_t scripted_handles = {
     {handles_verbs, handles_event_verbs, handles_reader_verbs, NULL},
+    NULL,
     begin,
     NULL,
     is_open,

@@ -123,4 +123,4 @@ static void end(void) {
 }
 
 const scripted_subject_t scripted_hotplugs = {
-    {hotplug_verbs, NULL}, begin, NULL, is_open, close_all, end};
+    {hotplug_verbs, NULL}, NULL, begin, NULL, is_open, close_all, end};

@@ -218,4 +218,4 @@ static void end(void) {
 }
 
 const scripted_subject_t scripted_outputs = {
-    {outputs_verbs, NULL}, begin, NULL, is_open, close_outputs, end};
+    {outputs_verbs, NULL}, NULL, begin, NULL, is_open, close_outputs, end};

@@ -122,7 +122,6 @@ static uint64_t cycles_that_pass(void) {
 static void do_pages(const step_t *step) {
   size_t i;
 
-  scripted_pages_need(step_word(step, 0));
   evlist_make(&evlist_run.make, USER_PAGE_EVENTS);
   memset(&user_events, 0, sizeof(user_events));
   for (i = 0; i < USER_PAGE_EVENTS; i++) {

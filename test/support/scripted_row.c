@@ -264,6 +264,8 @@ static void run_row(void **state) {
 
   run.row = *state;
   run.nth = 0;
+  if (run.subject->need != NULL)
+    run.subject->need(run.row);
   sscanf(run.row->text, "each %15s %15[A-Z0-9]", call, code);
   if (call[0] == '\0') {
     run_once();

@@ -115,6 +115,8 @@ typedef struct scripted_verb_s {
 /* What the rows of a program test. */
 typedef struct scripted_subject_s {
   const scripted_verb_t *verbs[5]; /* tables, the last is NULL */
+  /* Skips a row that needs what is missing here; or NULL. */
+  void (*need)(const scripted_row_t *row);
   void (*begin)(void);
   void (*before_step)(void); /* or NULL */
   int (*is_open)(void);      /* whether the call that opens it has succeeded */

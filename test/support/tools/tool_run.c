@@ -222,7 +222,7 @@ void tool_run_need_own(const char *test) {
 
 void tool_run_is_refused(const char *test, tool_run_t *run) {
   if (tool_run_paranoid() < 1)
-    support_skip(test, "needs perf_event_paranoid of at least 1");
+    support_skip(test, "perf_event_paranoid of at least 1");
   run->as_nobody = 1;
   tool_run_ends(run, 1, "perf_event_paranoid");
 }

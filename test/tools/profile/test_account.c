@@ -676,7 +676,7 @@ static void restart_gives_up_stacks_that_are_unwound(void **state) {
   fixture_t *fixture = *state;
 
   if (!profile_unwinding_can(NULL))
-    support_skip(__func__, "needs x86-64 or aarch64");
+    support_skip(__func__, "x86-64 or aarch64");
   start_by(fixture, STACKS_BY_THREAD);
   unwind_while(fixture, restart);
   assert_int_equal(fixture->account.samples, 0);
@@ -696,7 +696,7 @@ static void unwound_stack_is_of_its_task_after_others_have_faded(void **state) {
   fixture_t *fixture = *state;
 
   if (!profile_unwinding_can(NULL))
-    support_skip(__func__, "needs x86-64 or aarch64");
+    support_skip(__func__, "x86-64 or aarch64");
   start_by(fixture, STACKS_BY_THREAD);
   fixture->account.unit = PROFILE_FADE_UNIT;
   sample(fixture, 1, 1, NULL, 0);
@@ -716,7 +716,7 @@ static void sample_that_is_not_unwound_has_its_user_frame(void **state) {
   uvperf_record_t record;
 
   if (!profile_unwinding_can(NULL))
-    support_skip(__func__, "needs x86-64 or aarch64");
+    support_skip(__func__, "x86-64 or aarch64");
   start_by(fixture, STACKS_BY_FUNCTION);
   record = copied_sample(fixture, PERF_RECORD_MISC_KERNEL);
   record.sample.callchain.ips = ips;

@@ -192,7 +192,7 @@ static void end_row(void) {
 }
 
 static const scripted_subject_t interval_timer = {
-    {verbs, NULL}, begin_row, NULL, is_open, close_row, end_row};
+    {verbs, NULL}, NULL, begin_row, NULL, is_open, close_row, end_row};
 
 /* -- rows: times in microseconds, intervals in milliseconds ---------------- */
 

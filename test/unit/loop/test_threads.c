@@ -50,6 +50,9 @@ static struct {
 
 int __real_uv_thread_create(uv_thread_t *thread, uv_thread_cb entry, void *arg);
 int __wrap_uv_thread_create(uv_thread_t *thread, uv_thread_cb entry, void *arg);
+int __real_uv_thread_create_ex(uv_thread_t *thread,
+                               const uv_thread_options_t *options,
+                               uv_thread_cb entry, void *arg);
 int __wrap_uv_thread_create_ex(uv_thread_t *thread,
                                const uv_thread_options_t *options,
                                uv_thread_cb entry, void *arg);
@@ -90,10 +93,14 @@ static void wait_at_gate(void) {
     sched_yield();
 }
 
-/* The thread that makes the others waits while the gate is closed. */
+/* The thread that makes the others waits while the gate is closed. Their stacks
+ * are small: 32 bits have no room for 1,024 of the size that is asked for. */
 int __wrap_uv_thread_create_ex(uv_thread_t *thread,
                                const uv_thread_options_t *options,
                                uv_thread_cb entry, void *arg) {
+  const uv_thread_options_t small = {.flags = UV_THREAD_HAS_STACK_SIZE,
+                                     .stack_size = 256 << 10};
+
   threads.came += 1;
   pthread_mutex_lock(&threads.gate);
   pthread_mutex_unlock(&threads.gate);
@@ -106,7 +113,7 @@ int __wrap_uv_thread_create_ex(uv_thread_t *thread,
   threads.stack = options->flags & UV_THREAD_HAS_STACK_SIZE
                       ? options->stack_size
                       : SIZE_MAX;
-  return __real_uv_thread_create(thread, entry, arg);
+  return __real_uv_thread_create_ex(thread, &small, entry, arg);
 }
 
 /* Opens the gate, which the caller has closed. */

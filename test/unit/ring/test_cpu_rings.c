@@ -137,8 +137,8 @@ static void close_rings(void) {
 static void end(void) {
 }
 
-static const scripted_subject_t cpu_rings = {{verbs, NULL}, begin,       NULL,
-                                             is_open,       close_rings, end};
+static const scripted_subject_t cpu_rings = {
+    {verbs, NULL}, NULL, begin, NULL, is_open, close_rings, end};
 
 /* -- rows ------------------------------------------------------------------ */
 
