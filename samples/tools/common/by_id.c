@@ -22,7 +22,7 @@ static common_item_t **link_of(const common_by_id_t *items, uint64_t id) {
   return link;
 }
 
-static void grow(common_by_id_t *items) {
+static void by_id_grow(common_by_id_t *items) {
   common_by_id_t old = *items;
   common_item_t *item;
   size_t i;
@@ -49,7 +49,7 @@ void *common_by_id_get(common_by_id_t *items, uint64_t id, size_t size) {
   if (item != NULL)
     return item;
   if (items->nr == items->nr_places)
-    grow(items);
+    by_id_grow(items);
   item = common_calloc(1, size);
   item->id = id;
   *link_of(items, id) = item;

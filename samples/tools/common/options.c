@@ -284,7 +284,7 @@ static int parse_file(const char *option, const char **file) {
              : common_options_bad("%s wants the name of a file", option);
 }
 
-static int choose(const common_option_t *option, unsigned *value) {
+static int option_choose(const common_option_t *option, unsigned *value) {
   if (*value != 0 && *value != option->max)
     return common_options_bad("%s", option->what);
   *value = (unsigned)option->max;
@@ -334,7 +334,7 @@ static int parse_one(const common_option_t *option, void *options) {
     case COMMON_IGNORED:
       return 0;
     case COMMON_CHOICE:
-      return choose(option, field);
+      return option_choose(option, field);
     default:
       return option->parse(field, optarg);
   }

@@ -8,8 +8,8 @@ static uint64_t fade(uint64_t value) {
   return value / 8 * 7 + value % 8 * 7 / 8;
 }
 
-static void keep(profile_account_t *account, const common_tally_t *whos,
-                 const common_entry_t *old) {
+static void fade_keep(profile_account_t *account, const common_tally_t *whos,
+                      const common_entry_t *old) {
   common_entry_t *entry;
   uint32_t who;
 
@@ -28,7 +28,7 @@ void profile_fade(profile_account_t *account) {
   common_tally_init(&account->stacks, stacks.item_bytes);
   common_tally_init(&account->whos, whos.item_bytes);
   for (i = 0; i < stacks.nr; i++)
-    keep(account, &whos, stacks.entries[i]);
+    fade_keep(account, &whos, stacks.entries[i]);
   account->other.samples = fade(account->other.samples);
   account->other.weight = fade(account->other.weight);
   common_tally_free(&stacks);

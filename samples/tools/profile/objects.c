@@ -122,8 +122,9 @@ typedef struct object_key_s {
   char path[4096];
 } object_key_t;
 
-static void add(profile_objects_t *objects, const profile_object_t *object,
-                const object_key_t *key) {
+static void objects_add(profile_objects_t *objects,
+                        const profile_object_t *object,
+                        const object_key_t *key) {
   symbols_kind_t kind = profile_objects_kind(object);
   profile_object_t *added;
 
@@ -180,7 +181,7 @@ uint32_t profile_objects_add(profile_objects_t *objects,
     return PROFILE_OBJECT_UNKNOWN;
   i = PROFILE_OBJECTS_FIXED + entry->index;
   if (i == objects->nr)
-    add(objects, object, entry->items);
+    objects_add(objects, object, entry->items);
   return (uint32_t)i;
 }
 

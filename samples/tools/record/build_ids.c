@@ -187,7 +187,7 @@ static void read_id(const mapping_t *mapping, object_t *object) {
 /* Returns the object of a mapping if its name is new, otherwise NULL. The name
  * of the kernel's mapping ends with a symbol, which is not part of the object's
  * name. */
-static object_t *add(record_build_ids_t *ids, const mapping_t *mapping) {
+static object_t *object_add(record_build_ids_t *ids, const mapping_t *mapping) {
   const char *name = is_kernel(mapping->name) ? KERNEL : mapping->name;
   const common_entry_t *entry = common_tally_text(&ids->names, name);
   object_t *object;
@@ -228,7 +228,7 @@ void record_build_ids_map(record_build_ids_t *ids, const void *record,
   if (header.type == PERF_RECORD_MMAP2 &&
       (header.misc & MISC_MMAP_BUILD_ID) == 0)
     memcpy(&mapping.inode, bytes + 48, sizeof(mapping.inode));
-  object = add(ids, &mapping);
+  object = object_add(ids, &mapping);
   if (object == NULL)
     return;
   if (header.type == PERF_RECORD_MMAP2 &&

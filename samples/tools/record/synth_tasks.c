@@ -22,7 +22,7 @@ typedef struct task_s {
 } task_t;
 
 /* Begins a record that names the thread. */
-static common_buffer_t *begin(task_t *task, uint32_t type, uint16_t misc) {
+static common_buffer_t *task_begin(task_t *task, uint32_t type, uint16_t misc) {
   common_buffer_t *build = record_synth_begin(task->synth, type, misc);
 
   record_bytes_put_u32(build, (uint32_t)task->pid);
@@ -59,7 +59,7 @@ static int write_namespaces(task_t *task) {
 
   if (!task->synth->namespaces)
     return 0;
-  build = begin(task, PERF_RECORD_NAMESPACES, 0);
+  build = task_begin(task, PERF_RECORD_NAMESPACES, 0);
   record_bytes_put_u64(build, sizeof(names) / sizeof(*names));
   for (i = 0; i < sizeof(names) / sizeof(*names); i++) {
     snprintf(path, sizeof(path), "/proc/%d/ns/%s", task->tid, names[i]);
@@ -73,7 +73,7 @@ static int write_namespaces(task_t *task) {
 
 static int write_comm(task_t *task, char *comm) {
   comm[COMM_BYTES - 1] = '\0';
-  record_bytes_put_text(begin(task, PERF_RECORD_COMM, 0), comm);
+  record_bytes_put_text(task_begin(task, PERF_RECORD_COMM, 0), comm);
   return record_synth_end(task->synth);
 }
 
@@ -98,7 +98,7 @@ static int write_map(void *arg, const common_proc_map_t *map) {
     return 0;
   if (map->prot[2] != 'x')
     misc |= PERF_RECORD_MISC_MMAP_DATA;
-  build = begin(task, PERF_RECORD_MMAP2, misc);
+  build = task_begin(task, PERF_RECORD_MMAP2, misc);
   record_bytes_put_u64(build, map->start);
   record_bytes_put_u64(build, map->end - map->start);
   record_bytes_put_u64(build, map->pgoff);

@@ -203,7 +203,7 @@ static int run_once(stat_t *stat, int *was_last) {
   return status;
 }
 
-static int count(stat_t *stat) {
+static int stat_count(stat_t *stat) {
   int was_last, status;
 
   do
@@ -226,7 +226,7 @@ static int open_and_count(stat_t *stat) {
   stat->title = stat_targets_title(&stat->options);
   status = stat_control_open(&stat->control, &stat->options);
   if (status == 0)
-    status = count(stat);
+    status = stat_count(stat);
   common_control_free(&stat->control.channel);
   if (stat_output_close(&stat->output) != 0)
     status = 1;

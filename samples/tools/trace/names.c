@@ -13,7 +13,7 @@ void trace_names_free(trace_names_t *names) {
   common_by_id_free(&names->names, free);
 }
 
-static void forget(trace_names_t *names, trace_name_t *name) {
+static void name_forget(trace_names_t *names, trace_name_t *name) {
   common_by_id_remove(&names->names, name);
   free(name);
 }
@@ -43,7 +43,7 @@ static void follow_fork(trace_names_t *names, const uvperf_task_t *task) {
   if (comm != NULL)
     set_name(names, task->tid, comm);
   else if (earlier != NULL)
-    forget(names, earlier);
+    name_forget(names, earlier);
 }
 
 static void follow_exit(trace_names_t *names, uint32_t tid) {
@@ -59,7 +59,7 @@ static void follow_exit(trace_names_t *names, uint32_t tid) {
     return;
   name = common_by_id_find(&names->names, oldest);
   if (name != NULL && name->is_ended)
-    forget(names, name);
+    name_forget(names, name);
 }
 
 void trace_names_record(trace_names_t *names, const uvperf_record_t *record) {

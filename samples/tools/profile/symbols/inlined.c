@@ -74,8 +74,8 @@ static int find_unit(const symbols_elf_file_t *file, uint64_t address,
 
 /* Copies the members of `set` whose addresses are in a DIE. If the ranges of
  * the DIE overlap, some members are copied twice. */
-static size_t pick(const walk_t *walk, Dwarf_Die *die, const uint64_t *set,
-                   size_t nr, uint64_t *picked) {
+static size_t die_pick(const walk_t *walk, Dwarf_Die *die, const uint64_t *set,
+                       size_t nr, uint64_t *picked) {
   Dwarf_Addr base, start, end;
   ptrdiff_t offset = 0;
   size_t low, high, middle, count = 0;
@@ -106,7 +106,7 @@ static size_t sort_picked(uint64_t *picked, size_t nr) {
   return kept;
 }
 
-static void note(walk_t *walk, Dwarf_Die *die, int tag, uint64_t address) {
+static void walk_note(walk_t *walk, Dwarf_Die *die, int tag, uint64_t address) {
   chain_t *chain = &walk->chains[address];
 
   if (tag == DW_TAG_subprogram)
@@ -125,9 +125,9 @@ static void walk_code(walk_t *walk, Dwarf_Die *die, int tag,
   uint64_t *picked = common_calloc(nr, sizeof(*picked));
   size_t i, count;
 
-  count = sort_picked(picked, pick(walk, die, set, nr, picked));
+  count = sort_picked(picked, die_pick(walk, die, set, nr, picked));
   for (i = 0; i < count; i++)
-    note(walk, die, tag, picked[i]);
+    walk_note(walk, die, tag, picked[i]);
   if (count > 0)
     walk_children(walk, die, picked, count, depth);
   free(picked);

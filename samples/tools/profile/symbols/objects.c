@@ -91,7 +91,8 @@ static const common_entry_t *find_entry(symbols_objects_t *objects,
                           (offsetof(object_key_t, path) + bytes) / 8);
 }
 
-static void add(symbols_objects_t *objects, const symbols_mapping_t *mapping) {
+static void objects_add(symbols_objects_t *objects,
+                        const symbols_mapping_t *mapping) {
   symbols_object_t *object = common_calloc(1, sizeof(*object));
 
   *COMMON_ADD(objects->objects, objects->nr, objects->capacity) = object;
@@ -117,7 +118,7 @@ symbols_object_t *symbols_objects_get(symbols_objects_t *objects,
   if (entry == NULL || entry->index >= MAX_OBJECTS)
     return NULL;
   if (entry->index == objects->nr)
-    add(objects, &copy);
+    objects_add(objects, &copy);
   object = objects->objects[entry->index];
   uv_mutex_lock(&objects->lock);
   /* Another process has mapped the file. The file could not be opened through
