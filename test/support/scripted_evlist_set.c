@@ -195,21 +195,6 @@ static void on_set_record(uvperf_handle_t *handle, int status,
   assert_true(source == NULL || source->target_index == target);
 }
 
-static void on_cpu(uvperf_handle_t *handle, int cpu, int status,
-                   const uvperf_error_t *error) {
-  size_t before;
-
-  (void)handle;
-  say_next();
-  before = say_length();
-  say("cpu%d ", cpu);
-  if (error != NULL)
-    say_error(error);
-  else
-    say("%s", step_code_name(status));
-  row_callback(before);
-}
-
 static void on_read(uvperf_set_t *set, int status,
                     const uvperf_reading_t *reading,
                     const uvperf_reading_t *delta) {
@@ -266,12 +251,12 @@ static void do_set(const step_t *step) {
     return;
   uvperf_set_on_end(&evlist_run.set, on_end);
   if (follows)
-    assert_int_equal(uvperf_on_cpu(&evlist_run.set.handle, on_cpu), 0);
+    assert_int_equal(uvperf_on_cpu(&evlist_run.set.handle, row_on_cpu), 0);
 }
 
 static void do_follow(const step_t *step) {
   (void)step;
-  evlist_returned(uvperf_on_cpu(&evlist_run.set.handle, on_cpu));
+  evlist_returned(uvperf_on_cpu(&evlist_run.set.handle, row_on_cpu));
 }
 
 /* "read_start" without a time: as often as no test takes. */

@@ -128,23 +128,8 @@ static void do_query(const step_t *step) {
 
 /* -- CPUs ------------------------------------------------------------------ */
 
-static void on_cpu(uvperf_handle_t *handle, int cpu, int status,
-                   const uvperf_error_t *error) {
-  (void)handle;
-  size_t before;
-
-  say_next();
-  before = say_length();
-  say("cpu%d ", cpu);
-  if (error != NULL)
-    say_error(error);
-  else
-    say("%s", step_code_name(status));
-  row_callback(before);
-}
-
 static void do_follow(const step_t *step) {
-  row_returned(uvperf_on_cpu(handles_of(step, 1), on_cpu));
+  row_returned(uvperf_on_cpu(handles_of(step, 1), row_on_cpu));
 }
 
 /* -- records --------------------------------------------------------------- */

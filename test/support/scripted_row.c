@@ -186,6 +186,20 @@ void row_callback(size_t since) {
   row_step(what);
 }
 
+void row_on_cpu(uvperf_handle_t *handle, int cpu, int status,
+                const uvperf_error_t *error) {
+  size_t before;
+
+  say_next();
+  before = say_length();
+  say("cpu%d ", cpu);
+  if (error != NULL)
+    say_error(error);
+  else
+    say("%s", step_code_name(status));
+  row_callback(before);
+}
+
 /* One step and what is expected of it, or NULL. */
 static void run_step(char *text, const char *expected) {
   char copy[1024];

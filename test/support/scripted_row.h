@@ -143,6 +143,10 @@ void row_step(const char *text);
  * step of "on" or "on_each". */
 void row_callback(size_t since);
 
+/* A callback for uvperf_on_cpu: prints the CPU, and the error or the status. */
+void row_on_cpu(uvperf_handle_t *handle, int cpu, int status,
+                const uvperf_error_t *error);
+
 /* Runs the rows and then other tests, as a main function. Returns the number of
  * failed tests. */
 int scripted_row_run(const scripted_subject_t *subject,
