@@ -132,7 +132,8 @@ static int can_be_halved(const uvperf__cpu_rings_options_t *options,
 }
 
 /* perf_mmap returns EPERM above perf_event_mlock_kb. A smaller ring gets a new
- * owner, because the owner's watermark is a quarter of the ring. */
+ * owner, because the owner's watermark is a quarter of the ring. So this does
+ * not use uvperf__ring_map_default, which keeps the event. */
 static int open_ring(const uvperf__cpu_rings_options_t *options, size_t bytes,
                      uvperf__cpu_ring_t *ring, uvperf_error_t *error) {
   struct perf_event_attr attr;

@@ -65,7 +65,8 @@ int uvperf__ring_map(uvperf__ring_t *ring, int fd, size_t bytes, int overwrite);
 
 /* Maps a ring of the default size. On EPERM (perf_event_mlock_kb) the size is
  * halved, down to one page. The size always stays above `least` bytes (a
- * watermark; 0: none). Returns 0, or the -errno of the last attempt, or -EINVAL
+ * watermark; 0: none). cpu_rings.c halves its rings itself, as each size needs
+ * another event there. Returns 0, or the -errno of the last attempt, or -EINVAL
  * if `least` is not below the default size. */
 int uvperf__ring_map_default(uvperf__ring_t *ring, int fd, uint32_t least,
                              int overwrite);
