@@ -34,24 +34,28 @@ static void on_record(uvperf_handle_t *handle, int status,
 }
 
 static void on_tick(uv_timer_t *handle) {
+  uint64_t counted, wanted, about;
   uvperf_error_t error;
-  uint64_t wanted;
 
   (void)handle;
   uvperf_flush(&set.handle); /* samples that still have this period */
   if (uvperf_is_closing(&set.handle))
     return;
-  printf("%llu samples, about %llu page faults\n", (unsigned long long)samples,
-         (unsigned long long)(samples * period));
-  wanted = samples > 0 ? period * samples / WANTED : period / 2;
+  counted = samples;
+  about = counted * period;
+  samples = 0;
+  wanted = counted > 0 ? about / WANTED : period / 2;
   if (wanted == 0)
     wanted = 1;
-  samples = 0;
-  if (wanted == period)
-    return;
-  period = wanted;
-  if (uvperf_change_period(&set.handle, 0, period, &error) != 0)
+  /* At once: page faults until then have the old period, but count as those of
+   * the new one. */
+  if (wanted != period &&
+      uvperf_change_period(&set.handle, 0, wanted, &error) != 0)
     fprintf(stderr, "%s\n", error.reason);
+  else
+    period = wanted;
+  printf("%llu samples, about %llu page faults\n", (unsigned long long)counted,
+         (unsigned long long)about);
 }
 
 int main(int argc, char **argv) {
