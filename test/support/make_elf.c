@@ -228,6 +228,7 @@ static void put_header(make_elf_t *image) {
   narrow.e_phnum = wide->e_phnum;
   narrow.e_shentsize = wide->e_shentsize;
   narrow.e_shnum = wide->e_shnum;
+  narrow.e_shstrndx = wide->e_shstrndx;
   memcpy(image->bytes, &narrow, sizeof(narrow));
 }
 

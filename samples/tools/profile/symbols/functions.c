@@ -121,6 +121,15 @@ static int is_function(const GElf_Sym *symbol, const char *name,
   }
 }
 
+/* On 32-bit Arm the lowest bit of a function's address only says whether it is
+ * Thumb code. */
+static int has_thumb_bit(Elf *elf, const GElf_Sym *symbol) {
+  GElf_Ehdr header;
+
+  return gelf_getehdr(elf, &header) != NULL && header.e_machine == EM_ARM &&
+         GELF_ST_TYPE(symbol->st_info) != STT_NOTYPE;
+}
+
 static size_t add_all(search_t *search, Dwfl_Module *module) {
   GElf_Addr address;
   GElf_Word section;
@@ -136,8 +145,8 @@ static size_t add_all(search_t *search, Dwfl_Module *module) {
                                           &elf, &bias);
     if (!is_function(&info, symbol.name, section, elf))
       continue;
-    symbol.start = address;
-    symbol.end = address + info.st_size;
+    symbol.start = has_thumb_bit(elf, &info) ? address & ~UINT64_C(1) : address;
+    symbol.end = symbol.start + info.st_size;
     if (symbol.end < symbol.start)
       continue;
     symbol.has_size = info.st_size > 0;

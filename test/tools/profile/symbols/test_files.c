@@ -19,6 +19,7 @@
 
 #include "ask_names.h"
 #include "common/proc.h"
+#include "make_elf.h"
 #include "profile/symbols/jobs.h"
 
 static ask_names_t ask; /* each test has a new one */
@@ -378,6 +379,24 @@ static void file_with_a_used_inode_is_not_the_mapped_one(void) {
   expect_none(object, offset, "the file was replaced");
 }
 
+/* The lowest bit of its address is not a part of it. */
+static void thumb_function_has_its_name_from_its_first_byte(void) {
+  static make_elf_t image;
+  uint32_t object;
+
+  make_elf_make(&image, 0);
+  image.header.e_machine = EM_ARM;
+  image.header.e_shstrndx = MAKE_ELF_STRTAB; /* elfutils wants one */
+  make_elf_add(&image, MAKE_ELF_SYMTAB, "arm", STB_GLOBAL, STT_FUNC, 0x10);
+  make_elf_add(&image, MAKE_ELF_SYMTAB, "thumb", STB_GLOBAL, STT_FUNC, 0x21);
+  make_elf_write(&image, ask_names_in("thumb"));
+  object = ask_names_file(&ask, ask_names_in("thumb"));
+  expect(object, MAKE_ELF_OFFSET(0x1f), "arm");
+  expect(object, MAKE_ELF_OFFSET(0x20), "thumb");
+  expect(object, MAKE_ELF_OFFSET(0x2f), "thumb");
+  expect(object, MAKE_ELF_OFFSET(0x30), "");
+}
+
 /* -- JIT compilers --------------------------------------------------------- */
 
 static void write_map(const char *path, const char *text) {
@@ -687,6 +706,7 @@ static const row_t rows[] = {
     ROW(recorded_program_that_runs_is_read_from_its_mapping),
     ROW(file_that_is_changed_in_place_loses_its_names),
     ROW(file_with_a_used_inode_is_not_the_mapped_one),
+    ROW(thumb_function_has_its_name_from_its_first_byte),
     ROW(map_file_names_functions_of_a_jit_compiler),
     ROW(map_file_names_only_what_ran_when_it_was_changed),
     ROW(map_file_is_asked_again_for_what_has_no_name),
