@@ -65,7 +65,8 @@ static void find_info(live_bpf_t *program) {
   program->id = info.id;
   memcpy(program->tag, info.tag, sizeof(program->tag));
   assert_true(info.nr_jited_ksyms <= LIVE_BPF_FUNCTIONS);
-  if (program->addr[0] != 0)
+  /* Without a JIT it is the interpreter's address, and 0 bytes. */
+  if (program->addr[0] != 0 && program->len[0] != 0)
     program->nr_functions = info.nr_jited_ksyms;
 }
 

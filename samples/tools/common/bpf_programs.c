@@ -180,6 +180,7 @@ static void name_function(const program_t *program, uint32_t i,
            name[0] == '\0' ? "" : "_", name);
 }
 
+/* Without a JIT there is one function, of 0 bytes: the interpreter. */
 static int walk_program(const program_t *program, common_bpf_cb cb, void *arg) {
   const struct bpf_prog_info *info = &program->info;
   uint32_t i, nr = at_most(info->nr_jited_ksyms);
@@ -188,7 +189,9 @@ static int walk_program(const program_t *program, common_bpf_cb cb, void *arg) {
 
   if (nr > info->nr_jited_func_lens)
     nr = info->nr_jited_func_lens;
-  for (i = 0; rc == 0 && i < nr && program->addrs[i] != 0; i++) {
+  for (i = 0; rc == 0 && i < nr; i++) {
+    if (program->addrs[i] == 0 || program->lens[i] == 0)
+      break;
     memset(&function, 0, sizeof(function));
     function.addr = program->addrs[i];
     function.len = program->lens[i];
