@@ -43,13 +43,14 @@ static int execute(void *arg) {
   return 126;
 }
 
-/* Returns how many tests passed. Fails the test if one has failed, or has
- * skipped without a reason. */
+/* Returns how many tests passed, or would have on a machine that has
+ * breakpoints. Fails the test if one has failed, or has skipped without a
+ * reason. */
 static size_t count_results(const char *program, int status,
                             const char *output) {
-  size_t passed = 0, skipped = 0;
+  size_t passed = 0, skipped = 0, would_pass = 0;
   char name[128], reason[160];
-  const char *line;
+  const char *line, *need;
 
   for (line = output; line != NULL; line = strchr(line, '\n')) {
     line += *line == '\n';
@@ -59,14 +60,16 @@ static size_t count_results(const char *program, int status,
     if (sscanf(line, "[  SKIPPED ] %127[a-z0-9_]%159[^\n]", name, reason) != 1)
       continue;
     snprintf(reason, sizeof(reason), "skipped: %s: needs ", name);
-    if (strstr(output, reason) == NULL)
+    need = strstr(output, reason);
+    if (need == NULL)
       fail_msg("%s: %s skipped without a reason", program, name);
+    would_pass += strncmp(need + strlen(reason), "breakpoints", 11) == 0;
     skipped++;
   }
   if (status != 0 || passed + skipped == 0)
     fail_msg("%s ended with %d:\n%s", program, status, output);
   print_message("%s: %zu passed, %zu skipped\n", program, passed, skipped);
-  return passed;
+  return passed + would_pass;
 }
 
 static size_t run(live_container_setting_t setting, const char *name) {
@@ -103,11 +106,11 @@ static void run_all(const char *test, live_container_setting_t setting,
 }
 
 static void suite_where_perf_is_eperm_passes_or_skips(void **state) {
-  run_all(__func__, LIVE_CONTAINER_EPERM, 20);
+  run_all(__func__, LIVE_CONTAINER_EPERM, 34);
 }
 
 static void suite_where_perf_is_enosys_passes_or_skips(void **state) {
-  run_all(__func__, LIVE_CONTAINER_ENOSYS, 20);
+  run_all(__func__, LIVE_CONTAINER_ENOSYS, 34);
 }
 
 static void suite_with_perfmon_alone_passes_or_skips(void **state) {
