@@ -25,7 +25,7 @@ typedef struct trace_lines_s {
 
 /* Runs the sample, which must end with this status, and reads all its lines
  * instead of those that there are: each must be JSON, the last "end", and time
- * may go back as often as that says, which must be never. */
+ * goes back as often as that says. */
 void trace_lines_run(trace_lines_t *lines, tool_run_t *run, int status);
 
 /* How many lines there are of an event. */

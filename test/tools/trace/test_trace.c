@@ -4,7 +4,10 @@
 #include "trace_lines.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <unistd.h>
+
+#include "common/proc.h"
 
 static trace_lines_t lines; /* of the last run */
 
@@ -140,9 +143,10 @@ static void limit_ends_it_after_so_many_lines(void **state) {
   tool_run_expect_text(run.err, "trace: 7 hits in ");
 }
 
-/* Starts a process that waits until `go` is closed. Then it and its child make
- * `nr` calls each. */
+/* Starts a process that waits in read(2) until `go` is closed. Then it and its
+ * child make `nr` calls each. */
 static void start_waiting(const char *nr, int *go, pid_t *pid) {
+  common_proc_stat_t stat;
   int fds[2];
 
   assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
@@ -155,6 +159,10 @@ static void start_waiting(const char *nr, int *go, pid_t *pid) {
   }
   close(fds[0]);
   *go = fds[1];
+  do {
+    sched_yield();
+    assert_int_equal(common_proc_stat(*pid, *pid, &stat), 0);
+  } while (stat.state != 'S');
 }
 
 static void let_go(tool_run_t *run) {
