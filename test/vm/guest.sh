@@ -11,6 +11,8 @@ mount_all() {
   mount -t proc proc /proc
   mount -t sysfs sysfs /sys
   mount -t devtmpfs devtmpfs /dev
+  # Every distribution has this link.
+  ln -s /proc/self/fd /dev/fd
   mkdir -p /dev/pts /dev/shm
   mount -t devpts devpts /dev/pts
   mount -t tmpfs tmpfs /dev/shm

@@ -9,7 +9,7 @@
 # Packages for building the tests, and packages that run in the guest.
 packages="libc6-dev libuv1-dev libcmocka-dev libtraceevent-dev libbpf-dev
   libdw-dev libiberty-dev libprotobuf-c-dev zlib1g-dev
-  dash coreutils grep sed mawk util-linux mount"
+  dash coreutils grep sed mawk util-linux mount binutils"
 
 # Runs a program of apt with the cache's state: apt_for program argument …
 apt_for() {
