@@ -57,11 +57,14 @@ static void stacks_without_frame_pointers_are_whole(void **state) {
   assert_true(all > 10);
   assert_true(whole + 2 + all / 20 >= all);
   assert_null(strstr(run.err, "--call-graph dwarf"));
-  /* By frame pointers the stacks are not complete. */
+  /* By frame pointers the stacks are not complete. This is seen on x86-64. On
+   * aarch64 the register still has the frame of the C library's function that
+   * called main, so that only the callers in between are missing. */
   profile(&run, "fp", path);
   count(path, ";main;work", &all, &whole);
   assert_true(whole < all / 2);
-  tool_run_expect_text(run.err, "--call-graph dwarf");
+  if (unwind_machine(NULL) == EM_X86_64)
+    tool_run_expect_text(run.err, "--call-graph dwarf");
   /* The copy of the stack is too short to reach main. */
   profile(&run, "dwarf,48", path);
   count(path, ";main;work", &all, &whole);
