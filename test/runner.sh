@@ -163,7 +163,7 @@ judge() {
     fi
   done <"$directory/tests"
   if [ "$rc" -eq 124 ]; then
-    note failed "$1" "hung: ended after $limit seconds"
+    note failed "$1" "hung: ended by SIGSEGV after $limit seconds"
   elif [ "$rc" -ge 99 ]; then
     note failed "$1" "died or leaked (exit code $rc)"
   elif [ ! -s "$directory/tests" ]; then

@@ -79,7 +79,7 @@ is_slow() {
 # for another one waits for a minute.
 machine() {
   # A second of work takes about ten on the host.
-  icount="-icount shift=0,sleep=off" program_seconds=40 parameters=
+  icount="-icount shift=0,sleep=off" program_seconds=80 parameters=
   case $1 in
     aarch64 | aarch64-rt)
       arch=arm64 triplet=aarch64-linux-gnu console=ttyAMA0 cpu=aarch64
