@@ -19,51 +19,42 @@
 
 /* -- the body ------------------------------------------------------------- */
 
+/* The part of a body that is not decoded yet. */
 typedef struct body_s {
   const uvperf__layout_t *layout;
   const uint8_t *at;
   size_t room;
 } body_t;
 
-/* Takes the string that starts at an offset. The kernel pads the string with
+/* Takes the string with which the rest begins. The kernel pads the string with
  * NULs up to the trailer, so the string must end before the trailer. */
-static int take_string(const body_t *body, size_t offset, const char **text,
-                       size_t *size) {
-  const uint8_t *start = body->at + offset;
-  const uint8_t *end = memchr(start, 0, body->room - offset);
+static int take_string(const body_t *rest, const char **text, size_t *size) {
+  const uint8_t *end = memchr(rest->at, 0, rest->room);
 
   if (end == NULL)
     return -EPROTO;
-  *text = (const char *)start;
-  *size = (size_t)(end - start);
+  *text = (const char *)rest->at;
+  *size = (size_t)(end - rest->at);
   return 0;
 }
 
-/* Takes an array of nr elements of `each` bytes at an offset. If nr is 0, sets
- * the array to NULL. */
-static int take_array(const body_t *body, size_t offset, uint64_t nr,
-                      size_t each, const void **array) {
-  if (nr > (body->room - offset) / each)
+/* Takes an array of nr elements of `each` bytes. If nr is 0, returns NULL. */
+static int take_array(const body_t *rest, uint64_t nr, size_t each,
+                      const void **array) {
+  if (nr > rest->room / each)
     return -EPROTO;
-  *array = nr != 0 ? body->at + offset : NULL;
+  *array = nr != 0 ? rest->at : NULL;
   return 0;
 }
 
-/* Takes the fields with which MMAP and MMAP2 begin. */
-static void take_range(const body_t *body, uvperf_mmap_t *mmap) {
-  memset(mmap, 0, sizeof(*mmap));
-  mmap->pid = uvperf__u32(body->at);
-  mmap->tid = uvperf__u32(body->at + 4);
-  mmap->addr = uvperf__u64(body->at + 8);
-  mmap->len = uvperf__u64(body->at + 16);
-  mmap->pgoff = uvperf__u64(body->at + 24);
-}
+/* The bytes before the fields that only an MMAP2 has. */
+#define RANGE offsetof(uvperf_mmap_t, maj)
 
-static int decode_mmap(const body_t *body, uvperf_record_t *record) {
+static int take_mmap(const body_t *rest, uvperf_record_t *record) {
   uvperf_mmap_t *mmap = &record->mmap;
 
-  take_range(body, mmap);
-  return take_string(body, 32, &mmap->filename, &mmap->filename_size);
+  memset((uint8_t *)mmap + RANGE, 0, sizeof(*mmap) - RANGE);
+  return take_string(rest, &mmap->filename, &mmap->filename_size);
 }
 
 /* The 24 bytes at `at` are a build id, or the device and inode of the file. */
@@ -86,202 +77,136 @@ static int take_file(const uint8_t *at, uint16_t misc, uvperf_mmap_t *mmap) {
 }
 
 /* Linux 3.16 put prot and flags before the filename. */
-static int decode_mmap2(const body_t *body, uvperf_record_t *record) {
+static int take_mmap2(const body_t *rest, uvperf_record_t *record) {
+  size_t fixed = rest->layout->has_old_mmap2 ? 24 : 32;
   uvperf_mmap_t *mmap = &record->mmap;
-  size_t filename = 56;
+  body_t name = *rest;
 
-  take_range(body, mmap);
-  if (take_file(body->at + 32, record->misc, mmap) != 0)
+  if (rest->room < fixed)
     return -EPROTO;
-  if (!body->layout->has_old_mmap2) {
-    filename = 64;
-    if (body->room < filename)
-      return -EPROTO;
-    mmap->prot = uvperf__u32(body->at + 56);
-    mmap->flags = uvperf__u32(body->at + 60);
+  name.at += fixed;
+  name.room -= fixed;
+  if (take_mmap(&name, record) != 0)
+    return -EPROTO;
+  if (!rest->layout->has_old_mmap2) {
+    mmap->prot = uvperf__u32(rest->at + 24);
+    mmap->flags = uvperf__u32(rest->at + 28);
   }
-  return take_string(body, filename, &mmap->filename, &mmap->filename_size);
+  return take_file(rest->at, record->misc, mmap);
 }
 
-static int decode_lost(const body_t *body, uvperf_record_t *record) {
-  record->lost.id = uvperf__u64(body->at);
-  record->lost.lost = uvperf__u64(body->at + 8);
-  return 0;
+static int take_comm(const body_t *rest, uvperf_record_t *record) {
+  return take_string(rest, &record->comm.comm, &record->comm.comm_size);
 }
 
-static int decode_comm(const body_t *body, uvperf_record_t *record) {
-  record->comm.pid = uvperf__u32(body->at);
-  record->comm.tid = uvperf__u32(body->at + 4);
-  return take_string(body, 8, &record->comm.comm, &record->comm.comm_size);
-}
-
-static int decode_task(const body_t *body, uvperf_record_t *record) {
-  record->task.pid = uvperf__u32(body->at);
-  record->task.ppid = uvperf__u32(body->at + 4);
-  record->task.tid = uvperf__u32(body->at + 8);
-  record->task.ptid = uvperf__u32(body->at + 12);
-  record->task.time = uvperf__u64(body->at + 16);
-  return 0;
-}
-
-static int decode_throttle(const body_t *body, uvperf_record_t *record) {
-  record->throttle.time = uvperf__u64(body->at);
-  record->throttle.id = uvperf__u64(body->at + 8);
-  record->throttle.stream_id = uvperf__u64(body->at + 16);
-  return 0;
-}
-
-static int decode_read(const body_t *body, uvperf_record_t *record) {
+static int take_read(const body_t *rest, uvperf_record_t *record) {
   size_t used;
 
-  record->read.pid = uvperf__u32(body->at);
-  record->read.tid = uvperf__u32(body->at + 4);
-  return uvperf__read_format_parse(body->layout->read_format, body->at + 8,
-                                   body->room - 8, &used, &record->read.values);
+  return uvperf__read_format_parse(rest->layout->read_format, rest->at,
+                                   rest->room, &used, &record->read.values);
 }
 
-static int decode_aux(const body_t *body, uvperf_record_t *record) {
-  record->aux.offset = uvperf__u64(body->at);
-  record->aux.size = uvperf__u64(body->at + 8);
-  record->aux.flags = uvperf__u64(body->at + 16);
-  return 0;
-}
+static int take_namespaces(const body_t *rest, uvperf_record_t *record) {
+  const void *links = NULL;
+  int rc = take_array(rest, record->namespaces.nr, sizeof(uvperf_namespace_t),
+                      &links);
 
-static int decode_itrace_start(const body_t *body, uvperf_record_t *record) {
-  record->itrace_start.pid = uvperf__u32(body->at);
-  record->itrace_start.tid = uvperf__u32(body->at + 4);
-  return 0;
-}
-
-static int decode_lost_samples(const body_t *body, uvperf_record_t *record) {
-  record->lost_samples.lost = uvperf__u64(body->at);
-  return 0;
-}
-
-static int decode_switch(const body_t *body, uvperf_record_t *record) {
-  (void)body;
-  (void)record;
-  return 0;
-}
-
-static int decode_switch_cpu_wide(const body_t *body, uvperf_record_t *record) {
-  record->switch_cpu_wide.next_prev_pid = uvperf__u32(body->at);
-  record->switch_cpu_wide.next_prev_tid = uvperf__u32(body->at + 4);
-  return 0;
-}
-
-static int decode_namespaces(const body_t *body, uvperf_record_t *record) {
-  const void *links;
-
-  record->namespaces.pid = uvperf__u32(body->at);
-  record->namespaces.tid = uvperf__u32(body->at + 4);
-  record->namespaces.nr = uvperf__u64(body->at + 8);
-  if (take_array(body, 16, record->namespaces.nr, sizeof(uvperf_namespace_t),
-                 &links) != 0)
-    return -EPROTO;
   record->namespaces.links = links;
-  return 0;
+  return rc;
 }
 
-static int decode_ksymbol(const body_t *body, uvperf_record_t *record) {
-  record->ksymbol.addr = uvperf__u64(body->at);
-  record->ksymbol.len = uvperf__u32(body->at + 8);
-  record->ksymbol.ksym_type = uvperf__u16(body->at + 12);
-  record->ksymbol.flags = uvperf__u16(body->at + 14);
-  return take_string(body, 16, &record->ksymbol.name,
-                     &record->ksymbol.name_size);
+static int take_ksymbol(const body_t *rest, uvperf_record_t *record) {
+  return take_string(rest, &record->ksymbol.name, &record->ksymbol.name_size);
 }
 
-static int decode_bpf_event(const body_t *body, uvperf_record_t *record) {
-  record->bpf_event.type = uvperf__u16(body->at);
-  record->bpf_event.flags = uvperf__u16(body->at + 2);
-  record->bpf_event.id = uvperf__u32(body->at + 4);
-  memcpy(record->bpf_event.tag, body->at + 8, sizeof(record->bpf_event.tag));
-  return 0;
+static int take_cgroup(const body_t *rest, uvperf_record_t *record) {
+  return take_string(rest, &record->cgroup.path, &record->cgroup.path_size);
 }
 
-static int decode_cgroup(const body_t *body, uvperf_record_t *record) {
-  record->cgroup.id = uvperf__u64(body->at);
-  return take_string(body, 8, &record->cgroup.path, &record->cgroup.path_size);
-}
+static int take_text_poke(const body_t *rest, uvperf_record_t *record) {
+  uvperf_text_poke_t *poke = &record->text_poke;
 
-static int decode_text_poke(const body_t *body, uvperf_record_t *record) {
-  size_t old_len = uvperf__u16(body->at + 8);
-  size_t new_len = uvperf__u16(body->at + 10);
-
-  if (old_len + new_len > body->room - 12)
+  if ((size_t)poke->old_len + poke->new_len > rest->room)
     return -EPROTO;
-  record->text_poke.addr = uvperf__u64(body->at);
-  record->text_poke.old_len = (uint16_t)old_len;
-  record->text_poke.new_len = (uint16_t)new_len;
-  record->text_poke.old_bytes = body->at + 12;
-  record->text_poke.new_bytes = body->at + 12 + old_len;
+  poke->old_bytes = rest->at;
+  poke->new_bytes = rest->at + poke->old_len;
   return 0;
 }
 
-static int decode_aux_output_hw_id(const body_t *body,
+static int take_callchain_deferred(const body_t *rest,
                                    uvperf_record_t *record) {
-  record->aux_output_hw_id.hw_id = uvperf__u64(body->at);
-  return 0;
-}
+  const void *ips = NULL;
+  int rc = take_array(rest, record->callchain_deferred.nr, WORD, &ips);
 
-static int decode_callchain_deferred(const body_t *body,
-                                     uvperf_record_t *record) {
-  const void *ips;
-
-  record->callchain_deferred.cookie = uvperf__u64(body->at);
-  record->callchain_deferred.nr = uvperf__u64(body->at + 8);
-  if (take_array(body, 16, record->callchain_deferred.nr, WORD, &ips) != 0)
-    return -EPROTO;
   record->callchain_deferred.ips = ips;
-  return 0;
+  return rc;
 }
 
-/* For each type: the function that decodes it, and the size of the fixed part,
- * which the function may read without a check. SAMPLE is not in this table. */
+/* The fields before the union that a trailer or a sample has. */
+#define COMMON offsetof(uvperf_record_t, ip)
+#define BODY   offsetof(uvperf_record_t, sample)
+
+_Static_assert(RANGE == 32 && offsetof(uvperf_task_t, time) == 16 &&
+                   offsetof(uvperf_namespaces_t, nr) == 8 &&
+                   offsetof(uvperf_ksymbol_t, flags) == 14 &&
+                   offsetof(uvperf_bpf_event_t, tag) == 8 &&
+                   offsetof(uvperf_text_poke_t, new_len) == 10,
+               "the bodies begin as the kernel writes them");
+
+/* For each type: its name, the number of bytes with which both the body and the
+ * type's member of the union begin, and the function that takes the rest, or
+ * NULL if there is none. A sample is decoded in sample.c. */
 static const struct {
+  const char *name;
   size_t fixed;
-  int (*decode)(const body_t *body, uvperf_record_t *record);
-} bodies[] = {
-    [PERF_RECORD_MMAP] = {32, decode_mmap},
-    [PERF_RECORD_LOST] = {16, decode_lost},
-    [PERF_RECORD_COMM] = {8, decode_comm},
-    [PERF_RECORD_EXIT] = {24, decode_task},
-    [PERF_RECORD_THROTTLE] = {24, decode_throttle},
-    [PERF_RECORD_UNTHROTTLE] = {24, decode_throttle},
-    [PERF_RECORD_FORK] = {24, decode_task},
-    [PERF_RECORD_READ] = {8, decode_read},
-    [PERF_RECORD_MMAP2] = {56, decode_mmap2},
-    [PERF_RECORD_AUX] = {24, decode_aux},
-    [PERF_RECORD_ITRACE_START] = {8, decode_itrace_start},
-    [PERF_RECORD_LOST_SAMPLES] = {8, decode_lost_samples},
-    [PERF_RECORD_SWITCH] = {0, decode_switch},
-    [PERF_RECORD_SWITCH_CPU_WIDE] = {8, decode_switch_cpu_wide},
-    [PERF_RECORD_NAMESPACES] = {16, decode_namespaces},
-    [PERF_RECORD_KSYMBOL] = {16, decode_ksymbol},
-    [PERF_RECORD_BPF_EVENT] = {16, decode_bpf_event},
-    [PERF_RECORD_CGROUP] = {8, decode_cgroup},
-    [PERF_RECORD_TEXT_POKE] = {12, decode_text_poke},
-    [UVPERF_RECORD_AUX_OUTPUT_HW_ID] = {8, decode_aux_output_hw_id},
-    [UVPERF_RECORD_CALLCHAIN_DEFERRED] = {16, decode_callchain_deferred},
+  int (*take)(const body_t *rest, uvperf_record_t *record);
+} types[] = {
+    [PERF_RECORD_MMAP] = {"MMAP", 32, take_mmap},
+    [PERF_RECORD_LOST] = {"LOST", 16, NULL},
+    [PERF_RECORD_COMM] = {"COMM", 8, take_comm},
+    [PERF_RECORD_EXIT] = {"EXIT", 24, NULL},
+    [PERF_RECORD_THROTTLE] = {"THROTTLE", 24, NULL},
+    [PERF_RECORD_UNTHROTTLE] = {"UNTHROTTLE", 24, NULL},
+    [PERF_RECORD_FORK] = {"FORK", 24, NULL},
+    [PERF_RECORD_READ] = {"READ", 8, take_read},
+    [PERF_RECORD_SAMPLE] = {"SAMPLE", 0, NULL},
+    [PERF_RECORD_MMAP2] = {"MMAP2", 32, take_mmap2},
+    [PERF_RECORD_AUX] = {"AUX", 24, NULL},
+    [PERF_RECORD_ITRACE_START] = {"ITRACE_START", 8, NULL},
+    [PERF_RECORD_LOST_SAMPLES] = {"LOST_SAMPLES", 8, NULL},
+    [PERF_RECORD_SWITCH] = {"SWITCH", 0, NULL},
+    [PERF_RECORD_SWITCH_CPU_WIDE] = {"SWITCH_CPU_WIDE", 8, NULL},
+    [PERF_RECORD_NAMESPACES] = {"NAMESPACES", 16, take_namespaces},
+    [PERF_RECORD_KSYMBOL] = {"KSYMBOL", 16, take_ksymbol},
+    [PERF_RECORD_BPF_EVENT] = {"BPF_EVENT", 16, NULL},
+    [PERF_RECORD_CGROUP] = {"CGROUP", 8, take_cgroup},
+    [PERF_RECORD_TEXT_POKE] = {"TEXT_POKE", 12, take_text_poke},
+    [UVPERF_RECORD_AUX_OUTPUT_HW_ID] = {"AUX_OUTPUT_HW_ID", 8, NULL},
+    [UVPERF_RECORD_CALLCHAIN_DEFERRED] = {"CALLCHAIN_DEFERRED", 16,
+                                          take_callchain_deferred},
 };
 
+const char *uvperf_record_type_name(uint32_t type) {
+  return type < LENGTH(types) ? types[type].name : NULL;
+}
+
 int uvperf__record_is_known(uint32_t type) {
-  if (type == PERF_RECORD_SAMPLE)
-    return 1;
-  return type < LENGTH(bodies) && bodies[type].decode != NULL;
+  return uvperf_record_type_name(type) != NULL;
 }
 
 int uvperf__record_decode(const uvperf__layout_t *layout, const uint8_t *bytes,
                           size_t room, uvperf_record_t *record) {
-  body_t body;
+  size_t fixed = types[record->type].fixed;
+  body_t rest = {layout, bytes, room};
 
-  if (room < bodies[record->type].fixed)
+  if (room < fixed)
     return -EPROTO;
-  body.layout = layout;
-  body.at = bytes;
-  body.room = room;
-  return bodies[record->type].decode(&body, record);
+  rest.at += fixed;
+  rest.room -= fixed;
+  uvperf__copy((uint8_t *)record + BODY, bytes, fixed);
+  if (types[record->type].take == NULL)
+    return 0;
+  return types[record->type].take(&rest, record);
 }
 
 /* -- the trailer ---------------------------------------------------------- */
@@ -310,10 +235,6 @@ size_t uvperf__record_trailer_front(uint32_t type, const uint8_t *bytes,
       return 0;
   }
 }
-
-/* The fields before the union that a trailer or a sample has. */
-#define COMMON offsetof(uvperf_record_t, ip)
-#define BODY   offsetof(uvperf_record_t, sample)
 
 /* The fields are in the order of the kernel's __perf_event__output_id_sample. A
  * sample has another order. Here IDENTIFIER is last, so that it is found
@@ -350,35 +271,6 @@ void uvperf__record_decode_trailer(uint64_t type, const uint8_t *trailer,
 }
 
 /* -- in words ------------------------------------------------------------- */
-
-const char *uvperf_record_type_name(uint32_t type) {
-  static const char *const names[] = {
-      [PERF_RECORD_MMAP] = "MMAP",
-      [PERF_RECORD_LOST] = "LOST",
-      [PERF_RECORD_COMM] = "COMM",
-      [PERF_RECORD_EXIT] = "EXIT",
-      [PERF_RECORD_THROTTLE] = "THROTTLE",
-      [PERF_RECORD_UNTHROTTLE] = "UNTHROTTLE",
-      [PERF_RECORD_FORK] = "FORK",
-      [PERF_RECORD_READ] = "READ",
-      [PERF_RECORD_SAMPLE] = "SAMPLE",
-      [PERF_RECORD_MMAP2] = "MMAP2",
-      [PERF_RECORD_AUX] = "AUX",
-      [PERF_RECORD_ITRACE_START] = "ITRACE_START",
-      [PERF_RECORD_LOST_SAMPLES] = "LOST_SAMPLES",
-      [PERF_RECORD_SWITCH] = "SWITCH",
-      [PERF_RECORD_SWITCH_CPU_WIDE] = "SWITCH_CPU_WIDE",
-      [PERF_RECORD_NAMESPACES] = "NAMESPACES",
-      [PERF_RECORD_KSYMBOL] = "KSYMBOL",
-      [PERF_RECORD_BPF_EVENT] = "BPF_EVENT",
-      [PERF_RECORD_CGROUP] = "CGROUP",
-      [PERF_RECORD_TEXT_POKE] = "TEXT_POKE",
-      [UVPERF_RECORD_AUX_OUTPUT_HW_ID] = "AUX_OUTPUT_HW_ID",
-      [UVPERF_RECORD_CALLCHAIN_DEFERRED] = "CALLCHAIN_DEFERRED",
-  };
-
-  return type < LENGTH(names) ? names[type] : NULL;
-}
 
 const char *uvperf_record_cpu_mode_name(uint16_t misc) {
   switch (uvperf_record_cpu_mode(misc)) {

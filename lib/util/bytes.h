@@ -13,6 +13,7 @@
 #ifndef UVPERF_LIB_UTIL_BYTES_H
 #define UVPERF_LIB_UTIL_BYTES_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -52,6 +53,13 @@ static inline uint64_t uvperf__u64(const uint8_t *at) {
   __asm__("" : "+r"(value));
 #endif
   return value;
+}
+
+/* Copies bytes. Whoever looks at the copy gets what was copied: the compiler
+ * does not read the bytes again. */
+static inline void uvperf__copy(void *to, const uint8_t *from, size_t size) {
+  memcpy(to, from, size);
+  __asm__("" : : : "memory");
 }
 
 /* Return the type and the size in bytes of a struct perf_event_header. The
