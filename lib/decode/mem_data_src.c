@@ -4,8 +4,8 @@
 #include "uvperf/record.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <string.h>
+
+#include "util/line.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -25,25 +25,6 @@ enum {
   HOPS_SHIFT = 43
 };
 
-typedef struct text_s {
-  char *at;
-  size_t room; /* bytes left, the terminator included */
-  int cut;
-} text_t;
-
-static void text_add(text_t *text, const char *words) {
-  size_t length = strlen(words);
-
-  if (length >= text->room) {
-    length = text->room - 1;
-    text->cut = 1;
-  }
-  memcpy(text->at, words, length);
-  text->at += length;
-  text->room -= length;
-  *text->at = '\0';
-}
-
 static unsigned int mem_bits(uint64_t data_src, int shift, int nr) {
   return (unsigned int)(data_src >> shift) & ((1u << nr) - 1);
 }
@@ -51,89 +32,72 @@ static unsigned int mem_bits(uint64_t data_src, int shift, int nr) {
 /* Adds the names of the bits that are set, with " or " between them, because
  * the PMU does not report which of the cases it was. A bit without a name is
  * left out. Returns how many names were added. */
-static int add_bits(text_t *text, unsigned int set, const char *const *names,
-                    size_t nr, int already) {
+static int add_bits(uvperf__line_t *line, unsigned int set,
+                    const char *const *names, size_t nr, int already) {
   size_t i;
 
   for (i = 0; i < nr; i++) {
     if (!(set >> i & 1) || names[i] == NULL)
       continue;
     if (already++ > 0)
-      text_add(text, " or ");
-    text_add(text, names[i]);
+      uvperf__line_put(line, " or ");
+    uvperf__line_put(line, "%s", names[i]);
   }
   return already;
 }
 
-static void add_hit_or_miss(text_t *text, int hit, int miss) {
-  if (hit)
-    text_add(text, " hit");
-  else if (miss)
-    text_add(text, " miss");
+/* Both mem_lvl and mem_dtlb have these bits. */
+static void add_hit_or_miss(uvperf__line_t *line, unsigned int bits) {
+  if (bits & PERF_MEM_LVL_HIT)
+    uvperf__line_put(line, " hit");
+  else if (bits & PERF_MEM_LVL_MISS)
+    uvperf__line_put(line, " miss");
 }
 
-static void describe_op(text_t *text, uint64_t data_src) {
+static void describe_op(uvperf__line_t *line, uint64_t data_src) {
   static const char *const names[] = {NULL, "load", "store", "prefetch",
                                       "exec"};
 
-  if (add_bits(text, mem_bits(data_src, OP_SHIFT, 5), names, LENGTH(names),
-               0) == 0)
-    text_add(text, "N/A");
+  add_bits(line, mem_bits(data_src, OP_SHIFT, 5), names, LENGTH(names), 0);
 }
 
 /* The numbers of mem_lvl_num. 0 and 15 mean that the level is not known. */
-static const char *level_name(unsigned int number) {
-  static const char *const names[] = {NULL,
-                                      "L1",
-                                      "L2",
-                                      "L3",
-                                      "L4",
-                                      "L2 MHB",
-                                      "memory-side cache",
-                                      NULL,
-                                      "uncached",
-                                      "CXL",
-                                      "I/O",
-                                      "any cache",
-                                      "LFB/MAB",
-                                      "RAM",
-                                      "PMEM",
-                                      NULL};
+static const char *const level_names[16] = {
+    [1] = "L1",         [2] = "L2",       [3] = "L3",
+    [4] = "L4",         [5] = "L2 MHB",   [6] = "memory-side cache",
+    [8] = "uncached",   [9] = "CXL",      [10] = "I/O",
+    [11] = "any cache", [12] = "LFB/MAB", [13] = "RAM",
+    [14] = "PMEM",
+};
 
-  return names[number];
-}
-
-static void add_hops(text_t *text, unsigned int hops) {
+static void add_hops(uvperf__line_t *line, unsigned int hops) {
   static const char *const names[] = {NULL, " (core, same node)",
                                       " (node, same socket)",
                                       " (socket, same board)", " (board)"};
 
   if (hops < LENGTH(names) && names[hops] != NULL)
-    text_add(text, names[hops]);
+    uvperf__line_put(line, "%s", names[hops]);
 }
 
 /* Adds the level from mem_lvl_num, mem_remote and mem_hops (Linux 4.14, 5.16).
  * Returns 0 if the PMU did not fill in these fields. */
-static int add_level_number(text_t *text, uint64_t data_src) {
+static int add_level_number(uvperf__line_t *line, uint64_t data_src) {
   unsigned int number = mem_bits(data_src, LEVEL_NUMBER_SHIFT, 4);
-  char other[24];
 
   if (number == 0 || number == PERF_MEM_LVLNUM_NA)
     return 0;
   if (mem_bits(data_src, REMOTE_SHIFT, 1))
-    text_add(text, "remote ");
-  if (level_name(number) != NULL) {
-    text_add(text, level_name(number));
-  } else {
-    snprintf(other, sizeof(other), "level %u", number);
-    text_add(text, other);
-  }
-  add_hops(text, mem_bits(data_src, HOPS_SHIFT, 3));
+    uvperf__line_put(line, "remote ");
+  if (level_names[number] != NULL)
+    uvperf__line_put(line, "%s", level_names[number]);
+  else
+    uvperf__line_put(line, "level %u", number);
+  add_hops(line, mem_bits(data_src, HOPS_SHIFT, 3));
   return 1;
 }
 
 /* Adds the level from the older mem_lvl. */
-static int add_level_bits(text_t *text, unsigned int level) {
+static int add_level_bits(uvperf__line_t *line, unsigned int level) {
   static const char *const names[] = {NULL,
                                       NULL, /* hit */
                                       NULL, /* miss */
@@ -151,71 +115,57 @@ static int add_level_bits(text_t *text, unsigned int level) {
 
   if (level & PERF_MEM_LVL_NA)
     return 0;
-  return add_bits(text, level, names, LENGTH(names), 0);
+  return add_bits(line, level, names, LENGTH(names), 0);
 }
 
 /* If both fields for the level are filled in, they mean the same. But only the
  * older field has hit and miss. */
-static void describe_level(text_t *text, uint64_t data_src) {
+static void describe_level(uvperf__line_t *line, uint64_t data_src) {
   unsigned int level = mem_bits(data_src, LEVEL_SHIFT, 14);
 
-  if (!add_level_number(text, data_src) && !add_level_bits(text, level)) {
-    text_add(text, "N/A");
-    return;
-  }
-  add_hit_or_miss(text, (level & PERF_MEM_LVL_HIT) != 0,
-                  (level & PERF_MEM_LVL_MISS) != 0);
+  if (add_level_number(line, data_src) || add_level_bits(line, level))
+    add_hit_or_miss(line, level);
 }
 
-static void describe_snoop(text_t *text, uint64_t data_src) {
+static void describe_snoop(uvperf__line_t *line, uint64_t data_src) {
   static const char *const names[] = {NULL, "none", "hit", "miss", "HitM"};
   static const char *const more[] = {"forward", "peer"};
-  int added;
+  int added = add_bits(line, mem_bits(data_src, SNOOP_SHIFT, 5), names,
+                       LENGTH(names), 0);
 
-  added = add_bits(text, mem_bits(data_src, SNOOP_SHIFT, 5), names,
-                   LENGTH(names), 0);
-  added = add_bits(text, mem_bits(data_src, SNOOPX_SHIFT, 2), more,
-                   LENGTH(more), added);
-  if (added == 0)
-    text_add(text, "N/A");
+  add_bits(line, mem_bits(data_src, SNOOPX_SHIFT, 2), more, LENGTH(more),
+           added);
 }
 
-static void describe_lock(text_t *text, uint64_t data_src) {
+static void describe_lock(uvperf__line_t *line, uint64_t data_src) {
   unsigned int lock = mem_bits(data_src, LOCK_SHIFT, 2);
 
-  if (lock & PERF_MEM_LOCK_NA)
-    text_add(text, "N/A");
-  else
-    text_add(text, lock & PERF_MEM_LOCK_LOCKED ? "yes" : "no");
+  if (!(lock & PERF_MEM_LOCK_NA))
+    uvperf__line_put(line, lock & PERF_MEM_LOCK_LOCKED ? "yes" : "no");
 }
 
-static void describe_tlb(text_t *text, uint64_t data_src) {
+static void describe_tlb(uvperf__line_t *line, uint64_t data_src) {
   static const char *const names[] = {NULL, NULL,     NULL,   "L1",
                                       "L2", "walker", "fault"};
   unsigned int tlb = mem_bits(data_src, TLB_SHIFT, 7);
 
-  if ((tlb & PERF_MEM_TLB_NA) ||
-      add_bits(text, tlb, names, LENGTH(names), 0) == 0) {
-    text_add(text, "N/A");
-    return;
-  }
-  add_hit_or_miss(text, (tlb & PERF_MEM_TLB_HIT) != 0,
-                  (tlb & PERF_MEM_TLB_MISS) != 0);
+  if (!(tlb & PERF_MEM_TLB_NA) && add_bits(line, tlb, names, LENGTH(names), 0))
+    add_hit_or_miss(line, tlb);
 }
 
 /* PERF_MEM_BLK_*, Linux 5.12. */
-static void describe_block(text_t *text, uint64_t data_src) {
+static void describe_block(uvperf__line_t *line, uint64_t data_src) {
   static const char *const names[] = {NULL, "data", "address"};
   unsigned int block = mem_bits(data_src, BLOCK_SHIFT, 3);
 
-  if ((block & 1) || add_bits(text, block, names, LENGTH(names), 0) == 0)
-    text_add(text, "N/A");
+  if (!(block & 1))
+    add_bits(line, block, names, LENGTH(names), 0);
 }
 
 int uvperf_sample_mem_describe(uint64_t data_src,
                                enum uvperf_sample_mem_part part, char *text,
                                size_t size) {
-  static void (*const parts[])(text_t *, uint64_t) = {
+  static void (*const parts[])(uvperf__line_t * line, uint64_t data_src) = {
       [UVPERF_SAMPLE_MEM_OP] = describe_op,
       [UVPERF_SAMPLE_MEM_LEVEL] = describe_level,
       [UVPERF_SAMPLE_MEM_SNOOP] = describe_snoop,
@@ -223,14 +173,13 @@ int uvperf_sample_mem_describe(uint64_t data_src,
       [UVPERF_SAMPLE_MEM_TLB] = describe_tlb,
       [UVPERF_SAMPLE_MEM_BLOCK] = describe_block,
   };
-  text_t out;
+  uvperf__line_t line;
 
   if (size == 0 || (size_t)part >= LENGTH(parts))
     return -EINVAL;
-  out.at = text;
-  out.room = size;
-  out.cut = 0;
-  *text = '\0';
-  parts[part](&out, data_src);
-  return out.cut ? -ENOBUFS : 0;
+  uvperf__line_begin(&line, text, size);
+  parts[part](&line, data_src);
+  if (line.length == 0)
+    uvperf__line_put(&line, "N/A");
+  return line.length < size ? 0 : -ENOBUFS;
 }

@@ -62,47 +62,23 @@ int uvperf__read_format_parse(uint64_t format, const void *bytes, size_t size,
   return 0;
 }
 
-int uvperf__read_format_single(uint64_t format, const uint64_t *words,
-                               size_t size, uvperf__value_t *value) {
-  if (size != (shared_words(format) + value_words(format)) * sizeof(*words))
-    return -EPROTO;
-  memset(value, 0, sizeof(*value));
-  value->value = *words++;
-  if (format & PERF_FORMAT_TOTAL_TIME_ENABLED)
-    value->enabled = *words++;
-  if (format & PERF_FORMAT_TOTAL_TIME_RUNNING)
-    value->running = *words++;
-  if (format & PERF_FORMAT_ID)
-    value->id = *words++;
-  if (format & UVPERF_FORMAT_LOST)
-    value->lost = *words;
-  return 0;
-}
-
-/* Finds value, id and lost of the index-th value. */
-static void read_value_at(const uvperf_values_t *read, uint64_t index,
-                          const uint8_t **value, const uint8_t **rest) {
-  const uint8_t *words = (const uint8_t *)read->words;
+/* id and lost follow a value if the format has them. In a single event the
+ * times come between. */
+void uvperf__read_format_get(const uvperf_values_t *read, uint64_t index,
+                             uvperf__value_t *value) {
   size_t shared = shared_words(read->format) * sizeof(uint64_t);
   size_t each = value_words(read->format) * sizeof(uint64_t);
+  const uint8_t *at = (const uint8_t *)read->words;
+  const uint8_t *rest = at + sizeof(uint64_t) + shared;
 
   if (read->format & PERF_FORMAT_GROUP) {
-    *value = words + shared + (size_t)index * each;
-    *rest = *value + sizeof(uint64_t);
-  } else {
-    *value = words;
-    *rest = words + sizeof(uint64_t) + shared;
+    at += shared + (size_t)index * each;
+    rest = at + sizeof(uint64_t);
   }
-}
-
-/* id and lost follow a value if the format has them. */
-static void read_take(const uvperf_values_t *read, const uint8_t *at,
-                      const uint8_t *rest, uvperf__value_t *value) {
+  memset(value, 0, sizeof(*value));
   value->value = uvperf__u64(at);
   value->enabled = read->time_enabled;
   value->running = read->time_running;
-  value->id = 0;
-  value->lost = 0;
   if (read->format & PERF_FORMAT_ID) {
     value->id = uvperf__u64(rest);
     rest += sizeof(uint64_t);
@@ -111,37 +87,33 @@ static void read_take(const uvperf_values_t *read, const uint8_t *at,
     value->lost = uvperf__u64(rest);
 }
 
-void uvperf__read_format_get(const uvperf_values_t *read, uint64_t index,
-                             uvperf__value_t *value) {
-  const uint8_t *at, *rest;
-
-  read_value_at(read, index, &at, &rest);
-  read_take(read, at, rest, value);
-}
-
 int uvperf__read_format_find(const uvperf_values_t *read, uint64_t id,
                              uint64_t likely, uvperf__value_t *value) {
-  const uint8_t *at, *rest;
   uint64_t i;
 
   if (!(read->format & PERF_FORMAT_ID) || read->nr == 0)
     return -ENOENT;
-  read_value_at(read, likely < read->nr ? likely : 0, &at, &rest);
-  for (i = 0; uvperf__u64(rest) != id; i++) {
+  uvperf__read_format_get(read, likely < read->nr ? likely : 0, value);
+  for (i = 0; value->id != id; i++) {
     if (i == read->nr)
       return -ENOENT;
-    read_value_at(read, i, &at, &rest);
+    uvperf__read_format_get(read, i, value);
   }
-  read_take(read, at, rest, value);
-  value->id = id; /* not read again */
   return 0;
 }
 
 int uvperf__read_format_fd(int fd, uint64_t format, uvperf__value_t *value) {
   uint64_t words[UVPERF__READ_FORMAT_SINGLE];
   ssize_t size = uvperf__sys_read(fd, words, sizeof(words));
+  uvperf_values_t read;
+  size_t used;
 
   if (size <= 0)
     return size == 0 ? -EBADF : (int)size;
-  return uvperf__read_format_single(format, words, (size_t)size, value);
+  if (uvperf__read_format_parse(format, words, (size_t)size, &used, &read) !=
+          0 ||
+      used != (size_t)size)
+    return -EPROTO;
+  uvperf__read_format_get(&read, 0, value);
+  return 0;
 }

@@ -38,11 +38,6 @@ int uvperf__read_format_find(const uvperf_values_t *read, uint64_t id,
 /* The maximum number of words in a value without PERF_FORMAT_GROUP. */
 #define UVPERF__READ_FORMAT_SINGLE 5
 
-/* Parses a value without PERF_FORMAT_GROUP, and needs no uvperf_values_t.
- * Returns 0, or -EPROTO if the value does not have exactly `size` bytes. */
-int uvperf__read_format_single(uint64_t format, const uint64_t *words,
-                               size_t size, uvperf__value_t *value);
-
 /* Reads the value of an event without PERF_FORMAT_GROUP. Returns 0, -EBADF if
  * the event is in error state (__perf_read returns end-of-file), -EPROTO, or
  * -errno. */
