@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "util/alloc.h"
+#include "util/bytes.h"
 #include "util/file.h"
 
 /* load_elf_phdrs in fs/binfmt_elf.c executes no file with more bytes of program
@@ -22,6 +23,30 @@
 
 /* A read of a few bytes takes as long as a read of one page. */
 #define READ_BYTES_MIN 4096
+
+/* The size of a struct, and the value of a field: Elf64_Sym or Elf32_Sym for
+ * the type Sym. */
+#define BYTES_OF(elf, type)                                                    \
+  ((elf)->is_64 ? sizeof(Elf64_##type) : sizeof(Elf32_##type))
+#define VALUE_OF(elf, bytes, type, field)                                      \
+  number_at((const uint8_t *)(bytes) + ((elf)->is_64                           \
+                                            ? offsetof(Elf64_##type, field)    \
+                                            : offsetof(Elf32_##type, field)),  \
+            (elf)->is_64 ? sizeof(((Elf64_##type *)0)->field)                  \
+                         : sizeof(((Elf32_##type *)0)->field))
+
+static inline uint64_t number_at(const uint8_t *at, size_t bytes) {
+  switch (bytes) {
+    case 1:
+      return uvperf__u8(at);
+    case 2:
+      return uvperf__u16(at);
+    case 4:
+      return uvperf__u32(at);
+    default:
+      return uvperf__u64(at);
+  }
+}
 
 int uvperf__elf_read(uvperf__elf_t *elf, void *bytes, size_t size,
                      uint64_t offset) {
@@ -82,7 +107,7 @@ int uvperf__elf_rows_next(uvperf__elf_rows_t *rows, const char **row) {
 
 int uvperf__elf_symbol_rows(uvperf__elf_rows_t *rows, uvperf__elf_t *elf,
                             const uvperf__elf_section_t *section) {
-  size_t row_bytes = elf->is_64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
+  size_t row_bytes = BYTES_OF(elf, Sym);
 
   if (section->row_bytes != row_bytes)
     return -EBADMSG;
@@ -95,29 +120,20 @@ int uvperf__elf_symbol_rows(uvperf__elf_rows_t *rows, uvperf__elf_t *elf,
 
 int uvperf__elf_symbol_rows_next(uvperf__elf_rows_t *rows,
                                  uvperf__elf_row_t *row) {
+  const uvperf__elf_t *elf = rows->elf;
   const char *bytes;
-  Elf64_Sym wide;
-  Elf32_Sym narrow;
   int rc = uvperf__elf_rows_next(rows, &bytes);
+  uint64_t info;
 
   if (rc != 1)
     return rc;
-  if (rows->elf->is_64) {
-    memcpy(&wide, bytes, sizeof(wide));
-  } else {
-    memcpy(&narrow, bytes, sizeof(narrow));
-    wide.st_name = narrow.st_name;
-    wide.st_info = narrow.st_info;
-    wide.st_other = narrow.st_other;
-    wide.st_shndx = narrow.st_shndx;
-    wide.st_value = narrow.st_value;
-  }
-  row->name = wide.st_name;
-  row->type = ELF64_ST_TYPE(wide.st_info);
-  row->bind = ELF64_ST_BIND(wide.st_info);
-  row->other = wide.st_other;
-  row->section = wide.st_shndx;
-  row->value = wide.st_value;
+  info = VALUE_OF(elf, bytes, Sym, st_info);
+  row->name = (uint32_t)VALUE_OF(elf, bytes, Sym, st_name);
+  row->type = ELF64_ST_TYPE(info);
+  row->bind = (uint8_t)ELF64_ST_BIND(info);
+  row->other = (uint8_t)VALUE_OF(elf, bytes, Sym, st_other);
+  row->section = (uint16_t)VALUE_OF(elf, bytes, Sym, st_shndx);
+  row->value = VALUE_OF(elf, bytes, Sym, st_value);
   return 1;
 }
 
@@ -243,34 +259,15 @@ int uvperf__elf_strings_find(uvperf__elf_strings_t *strings, const char *text,
 
 /* -- sections ------------------------------------------------------------- */
 
-static size_t section_bytes(const uvperf__elf_t *elf) {
-  return elf->is_64 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
-}
-
 static void decode_section(const uvperf__elf_t *elf, const char *bytes,
                            uvperf__elf_section_t *section) {
-  Elf64_Shdr wide;
-  Elf32_Shdr narrow;
-
-  if (elf->is_64) {
-    memcpy(&wide, bytes, sizeof(wide));
-  } else {
-    memcpy(&narrow, bytes, sizeof(narrow));
-    wide.sh_type = narrow.sh_type;
-    wide.sh_link = narrow.sh_link;
-    wide.sh_flags = narrow.sh_flags;
-    wide.sh_addr = narrow.sh_addr;
-    wide.sh_offset = narrow.sh_offset;
-    wide.sh_size = narrow.sh_size;
-    wide.sh_entsize = narrow.sh_entsize;
-  }
-  section->type = wide.sh_type;
-  section->link = wide.sh_link;
-  section->flags = wide.sh_flags;
-  section->address = wide.sh_addr;
-  section->offset = wide.sh_offset;
-  section->size = wide.sh_size;
-  section->row_bytes = wide.sh_entsize;
+  section->type = (uint32_t)VALUE_OF(elf, bytes, Shdr, sh_type);
+  section->link = (uint32_t)VALUE_OF(elf, bytes, Shdr, sh_link);
+  section->flags = VALUE_OF(elf, bytes, Shdr, sh_flags);
+  section->address = VALUE_OF(elf, bytes, Shdr, sh_addr);
+  section->offset = VALUE_OF(elf, bytes, Shdr, sh_offset);
+  section->size = VALUE_OF(elf, bytes, Shdr, sh_size);
+  section->row_bytes = VALUE_OF(elf, bytes, Shdr, sh_entsize);
 }
 
 int uvperf__elf_section(uvperf__elf_t *elf, uint32_t index,
@@ -281,9 +278,9 @@ int uvperf__elf_section(uvperf__elf_t *elf, uint32_t index,
   if (index >= elf->sections ||
       elf->sections_at > UINT64_MAX - (uint64_t)index * sizeof(bytes))
     return -EBADMSG;
-  rc =
-      uvperf__elf_read(elf, bytes, section_bytes(elf),
-                       elf->sections_at + (uint64_t)index * section_bytes(elf));
+  rc = uvperf__elf_read(elf, bytes, BYTES_OF(elf, Shdr),
+                        elf->sections_at +
+                            (uint64_t)index * BYTES_OF(elf, Shdr));
   if (rc == 0)
     decode_section(elf, bytes, section);
   return rc;
@@ -311,7 +308,7 @@ static int read_sections(uvperf__elf_t *elf) {
   int rc;
 
   uvperf__elf_rows(&rows, elf, elf->sections_at, elf->sections,
-                   section_bytes(elf));
+                   BYTES_OF(elf, Shdr));
   while ((rc = uvperf__elf_rows_next(&rows, &bytes)) == 1) {
     decode_section(elf, bytes, &section);
     place = place_of(elf, section.type);
@@ -323,28 +320,11 @@ static int read_sections(uvperf__elf_t *elf) {
 
 /* -- segments ------------------------------------------------------------- */
 
-static void decode_segment(const uvperf__elf_t *elf, const char *bytes,
-                           Elf64_Phdr *wide) {
-  Elf32_Phdr narrow;
-
-  if (elf->is_64) {
-    memcpy(wide, bytes, sizeof(*wide));
-    return;
-  }
-  memcpy(&narrow, bytes, sizeof(narrow));
-  wide->p_type = narrow.p_type;
-  wide->p_flags = narrow.p_flags;
-  wide->p_vaddr = narrow.p_vaddr;
-  wide->p_offset = narrow.p_offset;
-  wide->p_filesz = narrow.p_filesz;
-}
-
 static int read_segments(uvperf__elf_t *elf) {
-  size_t row_bytes = elf->is_64 ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr);
+  size_t row_bytes = BYTES_OF(elf, Phdr);
   uvperf__elf_segment_t *segment;
   uvperf__elf_rows_t rows;
   const char *bytes;
-  Elf64_Phdr header;
   int rc;
 
   if (elf->nr_segments == 0)
@@ -357,16 +337,16 @@ static int read_segments(uvperf__elf_t *elf) {
   uvperf__elf_rows(&rows, elf, elf->segments_at, elf->nr_segments, row_bytes);
   elf->nr_segments = 0;
   while ((rc = uvperf__elf_rows_next(&rows, &bytes)) == 1) {
-    decode_segment(elf, bytes, &header);
-    if (header.p_type != PT_LOAD || (header.p_flags & PF_X) == 0)
+    if (VALUE_OF(elf, bytes, Phdr, p_type) != PT_LOAD ||
+        (VALUE_OF(elf, bytes, Phdr, p_flags) & PF_X) == 0)
       continue;
-    if (header.p_offset > INT64_MAX ||
-        header.p_filesz > INT64_MAX - header.p_offset)
-      return -EBADMSG;
     segment = &elf->segments[elf->nr_segments++];
-    segment->address = header.p_vaddr;
-    segment->offset = header.p_offset;
-    segment->size = header.p_filesz;
+    segment->address = VALUE_OF(elf, bytes, Phdr, p_vaddr);
+    segment->offset = VALUE_OF(elf, bytes, Phdr, p_offset);
+    segment->size = VALUE_OF(elf, bytes, Phdr, p_filesz);
+    if (segment->offset > INT64_MAX ||
+        segment->size > INT64_MAX - segment->offset)
+      return -EBADMSG;
   }
   return rc;
 }
@@ -379,43 +359,23 @@ static int read_header_bytes(uvperf__elf_t *elf, void *bytes, size_t size) {
   return rc == -EBADMSG ? -ENOEXEC : rc;
 }
 
-static int read_header_32(uvperf__elf_t *elf, Elf64_Ehdr *header) {
-  Elf32_Ehdr narrow;
-  int rc = read_header_bytes(elf, &narrow, sizeof(narrow));
+static int read_header(uvperf__elf_t *elf, char bytes[sizeof(Elf64_Ehdr)]) {
+  int rc = read_header_bytes(elf, bytes, EI_NIDENT);
+  uint64_t type;
 
   if (rc != 0)
     return rc;
-  header->e_type = narrow.e_type;
-  header->e_machine = narrow.e_machine;
-  header->e_version = narrow.e_version;
-  header->e_phoff = narrow.e_phoff;
-  header->e_shoff = narrow.e_shoff;
-  header->e_flags = narrow.e_flags;
-  header->e_phentsize = narrow.e_phentsize;
-  header->e_phnum = narrow.e_phnum;
-  header->e_shentsize = narrow.e_shentsize;
-  header->e_shnum = narrow.e_shnum;
-  return 0;
-}
-
-static int read_header(uvperf__elf_t *elf, Elf64_Ehdr *header) {
-  unsigned char ident[EI_NIDENT];
-  int rc = read_header_bytes(elf, ident, sizeof(ident));
-
-  if (rc != 0)
-    return rc;
-  if (memcmp(ident, ELFMAG, SELFMAG) != 0 || ident[EI_DATA] != NATIVE_ORDER ||
-      ident[EI_VERSION] != EV_CURRENT)
+  if (memcmp(bytes, ELFMAG, SELFMAG) != 0 || bytes[EI_DATA] != NATIVE_ORDER ||
+      bytes[EI_VERSION] != EV_CURRENT ||
+      (bytes[EI_CLASS] != ELFCLASS32 && bytes[EI_CLASS] != ELFCLASS64))
     return -ENOEXEC;
-  if (ident[EI_CLASS] != ELFCLASS32 && ident[EI_CLASS] != ELFCLASS64)
-    return -ENOEXEC;
-  elf->is_64 = ident[EI_CLASS] == ELFCLASS64;
-  rc = elf->is_64 ? read_header_bytes(elf, header, sizeof(*header))
-                  : read_header_32(elf, header);
+  elf->is_64 = bytes[EI_CLASS] == ELFCLASS64;
+  rc = read_header_bytes(elf, bytes, BYTES_OF(elf, Ehdr));
   if (rc != 0)
     return rc;
-  return header->e_version == EV_CURRENT &&
-                 (header->e_type == ET_EXEC || header->e_type == ET_DYN)
+  type = VALUE_OF(elf, bytes, Ehdr, e_type);
+  return VALUE_OF(elf, bytes, Ehdr, e_version) == EV_CURRENT &&
+                 (type == ET_EXEC || type == ET_DYN)
              ? 0
              : -ENOEXEC;
 }
@@ -423,17 +383,17 @@ static int read_header(uvperf__elf_t *elf, Elf64_Ehdr *header) {
 /* If the header cannot hold the numbers of sections and segments, they are in
  * the first section: "e_shnum" and "e_phnum" in elf(5). For segments this is
  * ignored, because Linux cannot load that many. */
-static int count_sections(uvperf__elf_t *elf, const Elf64_Ehdr *header) {
+static int count_sections(uvperf__elf_t *elf, const char *header) {
   uvperf__elf_section_t first;
   int rc;
 
-  elf->sections_at = header->e_shoff;
-  if (header->e_shoff == 0)
+  elf->sections_at = VALUE_OF(elf, header, Ehdr, e_shoff);
+  if (elf->sections_at == 0)
     return 0;
-  if (header->e_shentsize != section_bytes(elf))
+  if (VALUE_OF(elf, header, Ehdr, e_shentsize) != BYTES_OF(elf, Shdr))
     return -EBADMSG;
-  elf->sections = header->e_shnum;
-  if (header->e_shnum != 0)
+  elf->sections = VALUE_OF(elf, header, Ehdr, e_shnum);
+  if (elf->sections != 0)
     return 0;
   elf->sections = 1;
   rc = uvperf__elf_section(elf, 0, &first);
@@ -443,28 +403,20 @@ static int count_sections(uvperf__elf_t *elf, const Elf64_Ehdr *header) {
   return elf->sections <= UVPERF__ELF_SECTIONS_MAX ? 0 : -EFBIG;
 }
 
-static int count_segments(uvperf__elf_t *elf, const Elf64_Ehdr *header) {
-  elf->segments_at = header->e_phoff;
-  elf->nr_segments = header->e_phnum;
-  if (header->e_phnum == 0)
-    return 0;
-  return header->e_phentsize ==
-                 (elf->is_64 ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr))
-             ? 0
-             : -EBADMSG;
-}
-
 static int read_tables(uvperf__elf_t *elf) {
-  Elf64_Ehdr header;
-  int rc = read_header(elf, &header);
+  char header[sizeof(Elf64_Ehdr)];
+  int rc = read_header(elf, header);
 
   if (rc != 0)
     return rc;
-  elf->machine = header.e_machine;
-  elf->flags = header.e_flags;
-  rc = count_sections(elf, &header);
-  if (rc == 0)
-    rc = count_segments(elf, &header);
+  elf->machine = (uint16_t)VALUE_OF(elf, header, Ehdr, e_machine);
+  elf->flags = (uint32_t)VALUE_OF(elf, header, Ehdr, e_flags);
+  elf->segments_at = VALUE_OF(elf, header, Ehdr, e_phoff);
+  elf->nr_segments = (uint32_t)VALUE_OF(elf, header, Ehdr, e_phnum);
+  rc = count_sections(elf, header);
+  if (rc == 0 && elf->nr_segments != 0 &&
+      VALUE_OF(elf, header, Ehdr, e_phentsize) != BYTES_OF(elf, Phdr))
+    rc = -EBADMSG;
   if (rc == 0)
     rc = read_sections(elf);
   if (rc == 0)
