@@ -5,34 +5,17 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "util/file.h"
+#include "host/system.h"
 
-/* A line "device place type options …", as far as it was read. */
-typedef struct line_s {
-  unsigned int field; /* from 0 */
-  size_t length;      /* of the whole field, even if it does not fit */
-  char place[PATH_MAX];
-  char type[32];
-  char options[512];
-} line_t;
-
-/* Where a field is stored; of size 0: nowhere. */
-typedef struct room_s {
-  char *text;
-  size_t size;
-} room_t;
-
-static room_t room_of(line_t *line) {
-  const room_t rooms[] = {{NULL, 0},
-                          {line->place, sizeof(line->place)},
-                          {line->type, sizeof(line->type)},
-                          {line->options, sizeof(line->options)}};
-
-  return rooms[line->field < 4 ? line->field : 0];
-}
+/* A line "device place type options …", cut to this size. The device and the
+ * place have at most PATH_MAX bytes each. */
+typedef struct walk_s {
+  uvperf__mounts_each_fn each;
+  void *data;
+  char line[2 * PATH_MAX + 512];
+} walk_t;
 
 static int is_octal(char byte) {
   return byte >= '0' && byte <= '7';
@@ -56,82 +39,43 @@ static void mount_unescape(char *text) {
   *to = '\0';
 }
 
-/* Ends the field, and begins the next one. A place that was cut could be the
- * place of another mount, so only options are used if they were cut. */
-static void end_field(line_t *line) {
-  room_t room = room_of(line);
-
-  if (line->length < room.size)
-    room.text[line->length] = '\0';
-  else if (room.size > 0)
-    room.text[line->field == 3 ? room.size - 1 : 0] = '\0';
-  line->field += line->field < 4;
-  line->length = 0;
+/* Ends the field that begins here, and returns the next one. */
+static char *next_field(char *field) {
+  field += strcspn(field, " ");
+  if (*field != '\0')
+    *field++ = '\0';
+  return field;
 }
 
-static void start_line(line_t *line) {
-  line->field = 0;
-  line->length = 0;
-  line->place[0] = '\0';
-  line->type[0] = '\0';
-  line->options[0] = '\0';
-}
+/* A place or a type that was cut could be those of another mount, so only
+ * options are used if they were cut. */
+static int take_line(const char *line, void *data) {
+  walk_t *walk = data;
+  int is_cut = strlen(line) + 1 == sizeof(walk->line);
+  char *place = next_field(walk->line);
+  char *type = next_field(place);
+  char *options = next_field(type);
+  uvperf__mount_t mount = {place, type, options};
 
-static int end_line(line_t *line, uvperf__mounts_each_fn each, void *data) {
-  uvperf__mount_t mount = {line->place, line->type, line->options};
-  int rc = 0;
-
-  end_field(line);
-  mount_unescape(line->place);
-  if (line->place[0] == '/' && line->type[0] != '\0')
-    rc = each(&mount, data);
-  start_line(line);
-  return rc;
-}
-
-static int read_byte(line_t *line, char byte, uvperf__mounts_each_fn each,
-                     void *data) {
-  room_t room = room_of(line);
-
-  if (byte == '\n')
-    return end_line(line, each, data);
-  if (byte == ' ')
-    end_field(line);
-  else if (line->length++ < room.size)
-    room.text[line->length - 1] = byte;
-  return 0;
-}
-
-static int read_lines(int fd, uvperf__mounts_each_fn each, void *data) {
-  char chunk[1024];
-  line_t line;
-  ssize_t nr;
-  ssize_t i;
-  int rc = 0;
-
-  start_line(&line);
-  while (rc == 0 && (nr = uvperf__file_read(fd, chunk, sizeof(chunk))) > 0)
-    for (i = 0; rc == 0 && i < nr; i++)
-      rc = read_byte(&line, chunk[i], each, data);
-  if (rc != 0)
-    return rc;
-  /* The last line may have no newline. */
-  return nr < 0 ? (int)nr : end_line(&line, each, data);
+  next_field(options);
+  mount_unescape(place);
+  if (place[0] != '/' || strlen(place) >= PATH_MAX || type[0] == '\0' ||
+      (is_cut && options[0] == '\0'))
+    return 0;
+  return walk->each(&mount, walk->data);
 }
 
 /* /proc/self is the first thread. This path shows no mounts after the first
  * thread has ended, and other threads may have mounts of their own. Linux
  * before 3.17 has only /proc/self. */
 int uvperf__mounts_each(uvperf__mounts_each_fn each, void *data) {
-  int fd = uvperf__file_open("/proc/thread-self/mounts");
-  int rc;
+  walk_t walk = {each, data, ""};
+  int rc = uvperf__system_each_line("/proc/thread-self/mounts", "", walk.line,
+                                    sizeof(walk.line), take_line, &walk);
 
-  if (fd == -ENOENT)
-    fd = uvperf__file_open("/proc/self/mounts");
-  if (fd < 0)
-    return fd;
-  rc = read_lines(fd, each, data);
-  uvperf__file_close(fd);
+  if (rc == -ENOENT)
+    rc = uvperf__system_each_line("/proc/self/mounts", "", walk.line,
+                                  sizeof(walk.line), take_line, &walk);
   return rc;
 }
 

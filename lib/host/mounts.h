@@ -8,7 +8,7 @@
 typedef struct uvperf__mount_s {
   const char *place;
   const char *type;
-  const char *options; /* "rw,nosuid,…", cut to 511 bytes */
+  const char *options; /* "rw,nosuid,…"; of a very long line cut */
 } uvperf__mount_t;
 
 /* Called with each mount. If it returns a value other than 0, the walk ends and
@@ -19,8 +19,8 @@ typedef int (*uvperf__mounts_each_fn)(const uvperf__mount_t *mount, void *data);
 int uvperf__mount_has(const uvperf__mount_t *mount, const char *option);
 
 /* Calls `each` with each mount, in the order of the file. Skips places that no
- * path can name (longer than PATH_MAX, or not absolute) and types of more than
- * 31 bytes. Returns 0, or -errno if the file cannot be read. */
+ * path can name (longer than PATH_MAX, or not absolute). Returns 0, or -errno
+ * if the file cannot be read. */
 int uvperf__mounts_each(uvperf__mounts_each_fn each, void *data);
 
 #endif

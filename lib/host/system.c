@@ -31,7 +31,7 @@ typedef struct lines_s {
   size_t size;
   size_t at;    /* number of bytes of this line so far */
   int is_other; /* this line does not start with the key */
-  int (*each)(const char *text, void *data);
+  uvperf__name_fn each;
   void *data;
 } lines_t;
 
@@ -56,9 +56,9 @@ static int end_line(lines_t *lines) {
   return lines->each(lines->text, lines->data);
 }
 
-/* Calls `each` with each line that starts with the key. If it returns a value
- * other than 0, the walk ends and returns that value. */
-static int each_line(const char *path, lines_t *lines) {
+int uvperf__system_each_line(const char *path, const char *key, char *text,
+                             size_t size, uvperf__name_fn each, void *data) {
+  lines_t lines = {key, strlen(key), text, size, 0, 0, each, data};
   int fd = uvperf__file_open(path);
   char chunk[1024];
   ssize_t nr = 0;
@@ -70,14 +70,14 @@ static int each_line(const char *path, lines_t *lines) {
   while (rc == 0 && (nr = uvperf__file_read(fd, chunk, sizeof(chunk))) > 0)
     for (i = 0; rc == 0 && i < nr; i++)
       if (chunk[i] == '\n')
-        rc = end_line(lines);
+        rc = end_line(&lines);
       else
-        put_byte(lines, chunk[i]);
+        put_byte(&lines, chunk[i]);
   uvperf__file_close(fd);
   if (rc != 0 || nr < 0)
     return rc != 0 ? rc : (int)nr;
   /* The last line may have no newline. */
-  return lines->at > 0 ? end_line(lines) : 0;
+  return lines.at > 0 ? end_line(&lines) : 0;
 }
 
 static int stop_at_line(const char *text, void *data) {
@@ -88,8 +88,7 @@ static int stop_at_line(const char *text, void *data) {
 
 int uvperf__system_line(const char *path, const char *key, char *text,
                         size_t size) {
-  lines_t lines = {key, strlen(key), text, size, 0, 0, stop_at_line, NULL};
-  int rc = each_line(path, &lines);
+  int rc = uvperf__system_each_line(path, key, text, size, stop_at_line, NULL);
 
   if (rc != 1)
     text[0] = '\0';
@@ -340,11 +339,11 @@ static int take_cpu(const char *text, void *data) {
 static int read_stat(char text[UVPERF__TEXT_BYTES]) {
   char id[8];
   ranges_t ranges = {{NULL, 0, 0}, -1, -1};
-  lines_t lines = {"cpu", 3, id, sizeof(id), 0, 0, take_cpu, &ranges};
   int rc;
 
   uvperf__line_begin(&ranges.line, text, UVPERF__TEXT_BYTES);
-  rc = each_line("/proc/stat", &lines);
+  rc = uvperf__system_each_line("/proc/stat", "cpu", id, sizeof(id), take_cpu,
+                                &ranges);
   end_range(&ranges);
   if (rc == 0 && ranges.line.length >= UVPERF__TEXT_BYTES)
     rc = -EFBIG;

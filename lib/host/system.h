@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "util/file.h"
 #include "uvperf/system.h"
 
 /* Reads a decimal number from the first line of path. Returns 0 or
@@ -18,6 +19,11 @@ int uvperf__system_number(const char *path, int64_t *value);
  * `size`. Returns 0 or -errno. -ENODATA means that there is no such line. */
 int uvperf__system_line(const char *path, const char *key, char *text,
                         size_t size);
+
+/* Calls `each` with each such line. If it returns a value other than 0, the
+ * walk ends and returns that value. Otherwise returns 0 or -errno. */
+int uvperf__system_each_line(const char *path, const char *key, char *text,
+                             size_t size, uvperf__name_fn each, void *data);
 
 /* Enough for any file of sysfs: a page at most, and the NUL. */
 #define UVPERF__TEXT_BYTES 4097
