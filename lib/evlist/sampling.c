@@ -10,6 +10,7 @@
 #include "attr/attr.h"
 #include "host/pmu.h"
 #include "host/system.h"
+#include "util/bytes.h"
 #include "util/error.h"
 
 #define DEFAULT_HZ 4000
@@ -42,15 +43,6 @@ static const struct {
 #undef FIELD
 };
 
-static int is_nothing(const void *bytes, size_t size) {
-  size_t i;
-
-  for (i = 0; i < size; i++)
-    if (((const char *)bytes)[i] != 0)
-      return 0;
-  return 1;
-}
-
 /* The caller's header may be older or newer. */
 static void read_template(struct perf_event_attr *to,
                           const struct perf_event_attr *sample) {
@@ -71,10 +63,10 @@ static int is_template(const struct perf_event_attr *sample) {
   rest.sample_type = 0;
   for (i = 0; i < COUNT_OF(fields); i++)
     memset((char *)&rest + fields[i].offset, 0, fields[i].size);
-  return is_nothing(&rest, sizeof(rest)) &&
+  return uvperf__is_zero(&rest, sizeof(rest)) &&
          (sample->size <= sizeof(rest) ||
-          is_nothing((const char *)sample + sizeof(rest),
-                     sample->size - sizeof(rest)));
+          uvperf__is_zero((const char *)sample + sizeof(rest),
+                          sample->size - sizeof(rest)));
 }
 
 int uvperf__evlist_check_sampling(const uvperf_set_options_t *options,
@@ -179,7 +171,8 @@ int uvperf__evlist_sample_names(uvperf__evlist_t *evlist,
   }
   for (i = 0; i < COUNT_OF(fields); i++)
     if (!(have & fields[i].bit) &&
-        !is_nothing((const char *)&template + fields[i].offset, fields[i].size))
+        !uvperf__is_zero((const char *)&template + fields[i].offset,
+                         fields[i].size))
       return uvperf__error_argument(
           error, "%s has no effect; set %s in sample_type of options.sample",
           fields[i].name, fields[i].bit_name);

@@ -15,7 +15,9 @@
 #include "attr/kernel_knows.h"
 #include "host/system.h"
 #include "util/alloc.h"
+#include "util/bytes.h"
 #include "util/error.h"
+#include "util/line.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -57,14 +59,6 @@ static void fallback_change(uvperf__fallback_t *fallback,
 
 /* -- UVPERF_FALLBACK_KERNEL ----------------------------------------------- */
 
-static int is_zero(const struct perf_event_attr *attr, size_t from, size_t to) {
-  const uint8_t *bytes = (const uint8_t *)attr;
-
-  while (from < to && bytes[from] == 0)
-    from++;
-  return from >= to;
-}
-
 /* After E2BIG the attr has the kernel's size, and the fields past that size
  * must become 0. Bytes after the last field with a name cannot be reported as a
  * change, so they must be 0 already. */
@@ -73,12 +67,14 @@ static int cut_to_size(uvperf__fallback_t *fallback,
   uint32_t asked_size = fallback->asked_size;
   uint32_t named = uvperf__attr_end(UVPERF_ATTR_CONFIG4);
   uint32_t known = attr->size;
+  uint32_t from = known > named ? known : named;
   unsigned int field;
 
   if (known < PERF_ATTR_SIZE_VER0 || known >= asked_size)
     return 0;
   attr->size = asked_size;
-  if (!is_zero(attr, known > named ? known : named, asked_size)) {
+  if (from < asked_size &&
+      !uvperf__is_zero((const char *)attr + from, asked_size - from)) {
     attr->size = known;
     return 0;
   }
@@ -351,17 +347,11 @@ static void describe_whole(char *text, size_t size,
 int uvperf_change_describe(const uvperf_change_t *change, char *text,
                            size_t *size) {
   char whole[128];
-  size_t room;
 
   if (change == NULL || size == NULL || (text == NULL && *size != 0))
     return -EINVAL;
   describe_whole(whole, sizeof(whole), change);
-  room = *size;
-  *size = strlen(whole) + 1;
-  if (room < *size)
-    return -ENOBUFS;
-  memcpy(text, whole, *size);
-  return 0;
+  return uvperf__line_give(whole, text, size);
 }
 
 int uvperf__fallback_keep(const uvperf__fallback_t *fallback,

@@ -12,6 +12,7 @@
 #include "host/system.h"
 #include "util/file.h"
 #include "util/glob.h"
+#include "util/line.h"
 
 /* -- its path ------------------------------------------------------------- */
 
@@ -62,17 +63,6 @@ static int find_place(char path[PATH_MAX]) {
   return search.rc;
 }
 
-/* Copies a text to a caller's buffer of *size bytes. */
-static int text_give(const char *text, char *room, size_t *size) {
-  size_t had = *size;
-
-  *size = strlen(text) + 1;
-  if (had < *size)
-    return -ENOBUFS;
-  memcpy(room, text, *size);
-  return 0;
-}
-
 int uvperf_tracefs_path(char *path, size_t *size) {
   char place[PATH_MAX];
   int rc;
@@ -80,7 +70,7 @@ int uvperf_tracefs_path(char *path, size_t *size) {
   if (size == NULL || (path == NULL && *size != 0))
     return -EINVAL;
   rc = find_place(place);
-  return rc == 0 ? text_give(place, path, size) : rc;
+  return rc == 0 ? uvperf__line_give(place, path, size) : rc;
 }
 
 /* Builds the path of a file in tracefs. */
@@ -378,7 +368,7 @@ int uvperf_tracefs_current_tracer(char *tracer, size_t *size) {
   if (size == NULL || (tracer == NULL && *size != 0))
     return -EINVAL;
   rc = read_line("current_tracer", text);
-  return rc == 0 ? text_give(text, tracer, size) : rc;
+  return rc == 0 ? uvperf__line_give(text, tracer, size) : rc;
 }
 
 /* t_show in kernel/trace/trace.c separates tracers by a space. */

@@ -5,7 +5,6 @@
 #include "name/label.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -19,6 +18,7 @@
 #include "name/build.h"
 #include "name/modifier.h"
 #include "util/bytes.h"
+#include "util/line.h"
 
 /* A label while it is composed. `said` is the attr that the text means. A label
  * is true if it names the event and if parsing the text results in `said`. */
@@ -32,12 +32,9 @@ typedef struct label_s {
     FORM_NUMBERS /* type=…,terms, type=…,terms:modifiers */
   } form;
   int nr_terms;
-  size_t length;
+  uvperf__line_t line; /* in `text`; if it is cut, the label is not true */
   char text[UVPERF__LABEL_BYTES];
 } label_t;
-
-/* The length of a label that was cut. No other label has this length. */
-#define CUT UVPERF__LABEL_BYTES
 
 /* Begins an empty label; `said` has only the type. */
 static void label_begin(label_t *label, const struct perf_event_attr *attr,
@@ -46,51 +43,19 @@ static void label_begin(label_t *label, const struct perf_event_attr *attr,
   label->tracepoint = tracepoint;
   label->form = FORM_NAME;
   label->nr_terms = 0;
-  label->length = 0;
-  label->text[0] = '\0';
+  uvperf__line_begin(&label->line, label->text, sizeof(label->text));
   uvperf_attr_init_sized(&label->said.attr, sizeof(label->said), attr->type, 0);
 }
 
-static void label_put_list(label_t *label, const char *format, va_list values) {
-  size_t room = sizeof(label->text) - label->length;
-  int length;
-
-  if (label->length == CUT)
-    return;
-  length = vsnprintf(label->text + label->length, room, format, values);
-  if (length < 0 || (size_t)length >= room)
-    label->length = CUT;
-  else
-    label->length += (size_t)length;
-}
-
-/* Adds text. A label that becomes too long is cut, and is no longer true. */
-static void label_put(label_t *label, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-/* Adds the separator before a term, and the term. */
-static void label_put_term(label_t *label, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void label_put(label_t *label, const char *format, ...) {
-  va_list values;
-
-  va_start(values, format);
-  label_put_list(label, format, values);
-  va_end(values);
-}
-
-static void label_put_term(label_t *label, const char *format, ...) {
+/* Begins a term: adds the separator before it. Returns the line. */
+static uvperf__line_t *label_term(label_t *label) {
   int is_first = label->nr_terms++ == 0;
-  va_list values;
 
   if (!is_first || label->form == FORM_NUMBERS)
-    label_put(label, ",");
+    uvperf__line_put(&label->line, ",");
   else if (label->form == FORM_NAME)
-    label_put(label, "/");
-  va_start(values, format);
-  label_put_list(label, format, values);
-  va_end(values);
+    uvperf__line_put(&label->line, "/");
+  return &label->line;
 }
 
 /* Sets a field of `said` to the event's value, because the text contains it. */
@@ -159,8 +124,8 @@ static void put_modifiers(label_t *label, int has_sample_type) {
   *at = '\0';
   if (at != letters && label->form != FORM_SLASH &&
       (label->form == FORM_NUMBERS || label->nr_terms == 0))
-    label_put(label, ":");
-  label_put(label, "%s", letters);
+    uvperf__line_put(&label->line, ":");
+  uvperf__line_put(&label->line, "%s", letters);
 }
 
 /* Adds a term for a number of the attr. */
@@ -171,12 +136,14 @@ static void put_field(label_t *label, const char *name,
   if (value == 0)
     return;
   label_say(label, field);
-  label_put_term(label, "%s=%llu", name, (unsigned long long)value);
+  uvperf__line_put(label_term(label), "%s=%llu", name,
+                   (unsigned long long)value);
 }
 
 /* In the form type=…,config=… each term must have a value. */
 static void put_flag(label_t *label, const char *name) {
-  label_put_term(label, "%s%s", name, label->form == FORM_NUMBERS ? "=1" : "");
+  uvperf__line_put(label_term(label), "%s%s", name,
+                   label->form == FORM_NUMBERS ? "=1" : "");
 }
 
 static void put_bit(label_t *label, const char *name,
@@ -197,8 +164,8 @@ static void put_period(label_t *label) {
   }
   label_say(label, UVPERF_ATTR_FREQ);
   label_say(label, UVPERF_ATTR_SAMPLE_PERIOD);
-  label_put_term(label, "freq=%llu",
-                 (unsigned long long)label->attr->sample_freq);
+  uvperf__line_put(label_term(label), "freq=%llu",
+                   (unsigned long long)label->attr->sample_freq);
 }
 
 /* call-graph=lbr also sets branch_sample_type, to a value that no branch_type=
@@ -215,16 +182,16 @@ static int is_lbr(const label_t *label) {
  * registers it means. */
 static void put_chain(label_t *label) {
   if (is_lbr(label)) {
-    label_put_term(label, "call-graph=lbr");
+    uvperf__line_put(label_term(label), "call-graph=lbr");
   } else if (label->attr->sample_type & PERF_SAMPLE_STACK_USER) {
-    label_put_term(label, "call-graph=dwarf,stack-size=%llu",
-                   (unsigned long long)uvperf__attr_value(
-                       label->attr, UVPERF_ATTR_SAMPLE_STACK_USER));
+    uvperf__line_put(label_term(label), "call-graph=dwarf,stack-size=%llu",
+                     (unsigned long long)uvperf__attr_value(
+                         label->attr, UVPERF_ATTR_SAMPLE_STACK_USER));
     label_say(label, UVPERF_ATTR_SAMPLE_REGS_USER);
     label_say(label, UVPERF_ATTR_SAMPLE_STACK_USER);
     label_say(label, UVPERF_ATTR_EXCLUDE_CALLCHAIN_USER);
   } else {
-    label_put_term(label, "call-graph=fp");
+    uvperf__line_put(label_term(label), "call-graph=fp");
   }
 }
 
@@ -235,7 +202,7 @@ static void put_branches(label_t *label) {
 
   label_say(label, UVPERF_ATTR_BRANCH_SAMPLE_TYPE);
   if (name != NULL)
-    label_put_term(label, "branch_type=%s", name);
+    uvperf__line_put(label_term(label), "branch_type=%s", name);
 }
 
 /* All bits go into `said`, even bits that no term sets. With such bits the
@@ -259,7 +226,7 @@ static void put_max_stack(label_t *label) {
   put_field(label, "max-stack", UVPERF_ATTR_SAMPLE_MAX_STACK);
   if (is_set(label, UVPERF_ATTR_SAMPLE_MAX_STACK) &&
       !(label->attr->sample_type & PERF_SAMPLE_CALLCHAIN))
-    label_put_term(label, "call-graph=no");
+    uvperf__line_put(label_term(label), "call-graph=no");
 }
 
 /* Adds the terms and the modifiers that any event can have. Adds the terms of
@@ -274,7 +241,7 @@ static void label_add_terms(label_t *label, int has_sample_type) {
     put_sample_type(label);
   if (label->form == FORM_SLASH ||
       (label->form == FORM_NAME && label->nr_terms > 0))
-    label_put(label, "/");
+    uvperf__line_put(&label->line, "/");
   put_modifiers(label, has_sample_type);
 }
 
@@ -345,8 +312,8 @@ static int label_pmu_event(label_t *label) {
   uvperf__pmu_each_event(pmu, consider_event, &search);
   if (search.best[0] == '\0')
     return -ENOENT;
-  label_put(label, "%s/", pmu);
-  label_put_term(label, "%s", search.best);
+  uvperf__line_put(&label->line, "%s/", pmu);
+  uvperf__line_put(label_term(label), "%s", search.best);
   return 0;
 }
 
@@ -409,10 +376,11 @@ static int label_pmu_config(label_t *label, const char *pmu,
     uvperf__pmu_each_format(pmu, consider_term, &search);
     if (search.best[0] == '\0')
       return -ENOENT;
-    label_put_term(label, "%s", search.best);
+    uvperf__line_put(label_term(label), "%s", search.best);
     if (uvperf__bits(search.mask) > 1)
-      label_put(label, "=0x%llx",
-                (unsigned long long)uvperf__pmu_gather(search.mask, config));
+      uvperf__line_put(
+          &label->line, "=0x%llx",
+          (unsigned long long)uvperf__pmu_gather(search.mask, config));
     search.taken |= search.mask;
     search.left &= ~search.mask;
   }
@@ -426,7 +394,7 @@ static int label_pmu_terms(label_t *label) {
   size_t i;
 
   if (rc == 0)
-    label_put(label, "%s/", pmu);
+    uvperf__line_put(&label->line, "%s/", pmu);
   for (i = 0; rc == 0 && i < UVPERF__ATTR_CONFIGS; i++)
     rc = label_pmu_config(label, pmu, uvperf__attr_configs[i]);
   return rc;
@@ -444,12 +412,13 @@ static int put_quoted(label_t *label, const char *key, const char *value) {
 
   if (strchr(value, mark) != NULL)
     return -ENOENT;
-  label_put_term(label, "%s=%c%s%c", key, mark, value, mark);
+  uvperf__line_put(label_term(label), "%s=%c%s%c", key, mark, value, mark);
   return 0;
 }
 
 static void put_number(label_t *label, const char *key, uint64_t value) {
-  label_put_term(label, "%s=0x%llx", key, (unsigned long long)value);
+  uvperf__line_put(label_term(label), "%s=0x%llx", key,
+                   (unsigned long long)value);
 }
 
 /* uprobe_register() needs a path and an offset in the file.
@@ -469,7 +438,7 @@ static int label_probe(label_t *label) {
   if (is_uprobe && name == NULL)
     return -ENOENT;
   label->form = FORM_SLASH;
-  label_put(label, "%s/", pmu);
+  uvperf__line_put(&label->line, "%s/", pmu);
   if (name != NULL && put_quoted(label, is_uprobe ? "path" : "func", name) != 0)
     return -ENOENT;
   if (name == NULL)
@@ -494,14 +463,14 @@ static int put_generic(label_t *label, const char *name) {
 
   label_say(label, UVPERF_ATTR_CONFIG);
   if (type == 0) {
-    label_put(label, "%s", name);
+    uvperf__line_put(&label->line, "%s", name);
     return 0;
   }
   label->form = FORM_SLASH;
   if (uvperf__pmu_name(type, pmu, sizeof(pmu)) != 0)
     return -ENOENT;
-  label_put(label, "%s/", pmu);
-  label_put_term(label, "%s", name);
+  uvperf__line_put(&label->line, "%s/", pmu);
+  uvperf__line_put(label_term(label), "%s", name);
   return 0;
 }
 
@@ -547,7 +516,7 @@ static int label_tracepoint(label_t *label) {
   if (name[0] == '\0')
     return -ENOENT;
   label_say(label, UVPERF_ATTR_CONFIG);
-  label_put(label, "%s", name);
+  uvperf__line_put(&label->line, "%s", name);
   return 0;
 }
 
@@ -559,11 +528,13 @@ static int label_breakpoint(label_t *label) {
   label_say(label, UVPERF_ATTR_BP_TYPE);
   label_say(label, UVPERF_ATTR_CONFIG1);
   label_say(label, UVPERF_ATTR_CONFIG2);
-  label_put(label, "mem:0x%llx/%llu:", (unsigned long long)attr->config1,
-            (unsigned long long)uvperf__attr_value(attr, UVPERF_ATTR_CONFIG2));
-  label_put(label, "%s%s%s", attr->bp_type & HW_BREAKPOINT_R ? "r" : "",
-            attr->bp_type & HW_BREAKPOINT_W ? "w" : "",
-            attr->bp_type & HW_BREAKPOINT_X ? "x" : "");
+  uvperf__line_put(
+      &label->line, "mem:0x%llx/%llu:", (unsigned long long)attr->config1,
+      (unsigned long long)uvperf__attr_value(attr, UVPERF_ATTR_CONFIG2));
+  uvperf__line_put(&label->line, "%s%s%s",
+                   attr->bp_type & HW_BREAKPOINT_R ? "r" : "",
+                   attr->bp_type & HW_BREAKPOINT_W ? "w" : "",
+                   attr->bp_type & HW_BREAKPOINT_X ? "x" : "");
   return 0;
 }
 
@@ -571,7 +542,8 @@ static int label_raw(label_t *label) {
   if (label->attr->type != PERF_TYPE_RAW)
     return -ENOENT;
   label_say(label, UVPERF_ATTR_CONFIG);
-  label_put(label, "r%llx", (unsigned long long)label->attr->config);
+  uvperf__line_put(&label->line, "r%llx",
+                   (unsigned long long)label->attr->config);
   return 0;
 }
 
@@ -580,15 +552,15 @@ static void put_hex(label_t *label, enum uvperf_attr_field field) {
 
   label_say(label, field);
   if (value != 0)
-    label_put_term(label, "%s=0x%llx", uvperf__attr_field_name(field),
-                   (unsigned long long)value);
+    uvperf__line_put(label_term(label), "%s=0x%llx",
+                     uvperf__attr_field_name(field), (unsigned long long)value);
 }
 
 static int label_numbers(label_t *label) {
   size_t i;
 
-  label_put(label, "type=%u,config=0x%llx", label->attr->type,
-            (unsigned long long)label->attr->config);
+  uvperf__line_put(&label->line, "type=%u,config=0x%llx", label->attr->type,
+                   (unsigned long long)label->attr->config);
   label->form = FORM_NUMBERS;
   label_say(label, UVPERF_ATTR_CONFIG);
   for (i = 1; i < UVPERF__ATTR_CONFIGS; i++)
@@ -644,7 +616,8 @@ static int label_is_true(const label_t *label) {
   uvperf__event_text_t text;
   uvperf__parse_t parse;
 
-  if (label->length == CUT || !is_same_event(&label->said.attr, label->attr))
+  if (label->line.length >= sizeof(label->text) ||
+      !is_same_event(&label->said.attr, label->attr))
     return 0;
   uvperf__parse_init(&parse, label->text, NULL);
   return uvperf__event_text_scan(&parse, parse.text, &text) == 0 &&
@@ -662,6 +635,7 @@ static int label_complete(label_t *label, const label_t *name) {
 
   for (; has_sample_type >= 0; has_sample_type--) {
     *label = *name;
+    label->line.text = label->text;
     label_add_terms(label, has_sample_type);
     if (label_is_true(label))
       return 1;
@@ -693,18 +667,12 @@ int uvperf__attr_label_known(const struct perf_event_attr *attr,
                              const char *tracepoint, char *label,
                              size_t *size) {
   label_t text;
-  size_t room;
 
   if (attr == NULL || size == NULL || (label == NULL && *size != 0) ||
       uvperf__attr_size(attr) < PERF_ATTR_SIZE_VER0)
     return -EINVAL;
   label_compose(&text, attr, tracepoint);
-  room = *size;
-  *size = text.length + 1;
-  if (room < *size)
-    return -ENOBUFS;
-  memcpy(label, text.text, *size);
-  return 0;
+  return uvperf__line_give(text.text, label, size);
 }
 
 int uvperf_attr_label(const struct perf_event_attr *attr, char *label,

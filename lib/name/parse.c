@@ -13,6 +13,7 @@
 #include "attr/generic_name.h"
 #include "host/pmu.h"
 #include "name/build.h"
+#include "util/bytes.h"
 #include "util/error.h"
 
 #define MAX_PRECISE 3
@@ -231,12 +232,9 @@ uint32_t uvperf__precise_max(const char *pmu, uint32_t type) {
  * nothing. */
 static int copy_attr(struct perf_event_attr *attr, size_t size,
                      const uvperf__wide_attr_t *wide) {
-  const unsigned char *bytes = (const unsigned char *)wide;
-  size_t i;
-
-  for (i = size; i < sizeof(*wide); i++)
-    if (bytes[i] != 0)
-      return -E2BIG;
+  if (size < sizeof(*wide) &&
+      !uvperf__is_zero((const char *)wide + size, sizeof(*wide) - size))
+    return -E2BIG;
   memset(attr, 0, size);
   memcpy(attr, wide, size < sizeof(*wide) ? size : sizeof(*wide));
   attr->size = (uint32_t)size;

@@ -62,6 +62,17 @@ static inline void uvperf__copy(void *to, const uint8_t *from, size_t size) {
   __asm__("" : : : "memory");
 }
 
+/* Whether all bytes are 0. */
+static inline int uvperf__is_zero(const void *bytes, size_t size) {
+  const uint8_t *at = bytes;
+
+  while (size > 0 && *at == 0) {
+    at++;
+    size--;
+  }
+  return size == 0;
+}
+
 /* Return the type and the size in bytes of a struct perf_event_header. The
  * header was read as one word, because that takes one load. */
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__

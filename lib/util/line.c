@@ -3,8 +3,10 @@
  * its whole length is counted. */
 #include "util/line.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "util/bytes.h"
 
@@ -62,6 +64,16 @@ void uvperf__line_put_hex(uvperf__line_t *line, const void *bytes,
     put_char(line, digits[at[i] >> 4]);
     put_char(line, digits[at[i] & 15]);
   }
+}
+
+int uvperf__line_give(const char *text, char *room, size_t *size) {
+  size_t had = *size;
+
+  *size = strlen(text) + 1;
+  if (had < *size)
+    return -ENOBUFS;
+  memcpy(room, text, *size);
+  return 0;
 }
 
 void uvperf__line_put_time(uvperf__line_t *line, uint64_t ns) {

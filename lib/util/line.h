@@ -29,4 +29,8 @@ void uvperf__line_put_hex(uvperf__line_t *line, const void *bytes, size_t size);
 /* Appends nanoseconds as seconds: "5.000000123". */
 void uvperf__line_put_time(uvperf__line_t *line, uint64_t ns);
 
+/* Copies a whole text to a caller's buffer of *size bytes. *size receives the
+ * size of the text, with the NUL. Returns 0, or -ENOBUFS if it does not fit. */
+int uvperf__line_give(const char *text, char *room, size_t *size);
+
 #endif

@@ -6,15 +6,15 @@
 #include <errno.h>
 #include <string.h>
 
+#include "util/bytes.h"
+
 /* If the size is larger, the struct was probably never initialized. The kernel
  * also reads no more than a page (perf_copy_attr and similar functions). */
 #define MOST_BYTES 4096
 
 int uvperf__options_copy(void *own, size_t own_size, size_t least,
                          const void *options) {
-  const unsigned char *bytes = options;
   size_t size;
-  size_t i;
 
   if (options == NULL)
     return 0;
@@ -23,9 +23,9 @@ int uvperf__options_copy(void *own, size_t own_size, size_t least,
     return -EINVAL;
   if (size > MOST_BYTES)
     return -E2BIG;
-  for (i = own_size; i < size; i++)
-    if (bytes[i] != 0)
-      return -E2BIG;
+  if (size > own_size &&
+      !uvperf__is_zero((const char *)options + own_size, size - own_size))
+    return -E2BIG;
   memcpy(own, options, size < own_size ? size : own_size);
   return 0;
 }

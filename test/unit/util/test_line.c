@@ -2,6 +2,7 @@
 /* A line that is cut, in buffers of every size. */
 #include "support.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "util/line.h"
@@ -42,10 +43,23 @@ static void line_without_room_is_counted(void **state) {
   assert_int_equal(line.length, 26);
 }
 
+static void line_is_given_whole_or_not_at_all(void **state) {
+  char room[] = "....";
+  size_t size = 3;
+
+  assert_int_equal(uvperf__line_give("abc", room, &size), -ENOBUFS);
+  assert_int_equal(size, 4);
+  assert_string_equal(room, "....");
+  assert_int_equal(uvperf__line_give("abc", room, &size), 0);
+  assert_int_equal(size, 4);
+  assert_string_equal(room, "abc");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(line_in_each_room_is_the_beginning_of_the_whole),
       cmocka_unit_test(line_without_room_is_counted),
+      cmocka_unit_test(line_is_given_whole_or_not_at_all),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
