@@ -21,16 +21,14 @@ static unsigned int modifier_bit(char letter) {
 
 static int modifier_refuse(const uvperf__parse_t *parse, const char *at) {
   uvperf__span_t letter = {at, at + 1};
-  char shown[UVPERF__SHOW_BYTES];
 
   if (strchr("bRX", *at) != NULL)
     return uvperf__parse_bad(
         parse, at, "modifier '%c' is for perf(1) only, not for the kernel",
         *at);
-  return uvperf__parse_bad(
-      parse, at,
-      "there is no modifier '%s'; use u k h G H I p P S D e or, for groups, W",
-      uvperf__span_show(letter, shown));
+  return uvperf__parse_bad_piece(
+      parse, letter,
+      "there is no modifier '%s'; use u k h G H I p P S D e or, for groups, W");
 }
 
 int uvperf__modifiers_parse(const uvperf__parse_t *parse, uvperf__span_t span,

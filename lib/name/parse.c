@@ -86,10 +86,9 @@ static int is_generic(const uvperf__event_build_t *build, uint32_t *type,
   int rc;
 
   *type = PERF_TYPE_RAW;
-  if (uvperf__span_is_raw(head)) {
-    rc = uvperf__parse_raw(build->parse, head, config);
-    return rc != 0 ? rc : 1;
-  }
+  rc = uvperf__parse_raw(build->parse, head, config);
+  if (rc != 0)
+    return rc;
   rc = uvperf__generic_find(head.at, uvperf__span_length(head), type, config);
   if (rc == -EINVAL)
     return uvperf__parse_fail(
@@ -274,14 +273,13 @@ static int take_single(const uvperf__named_event_t *event, void *data) {
 /* Explains the text after the only event. */
 static int refuse_rest(const uvperf__parse_t *parse, const char *at) {
   uvperf__span_t rest = {at, parse->end};
-  char shown[UVPERF__SHOW_BYTES];
 
   if (*at == ',' || *at == '{')
     return uvperf__parse_bad(parse, at,
                              "this is more than one event; use "
                              "uvperf_event_list_parse for lists and groups");
-  return uvperf__parse_bad(parse, at, "'%s' does not belong to the event",
-                           uvperf__span_show(rest, shown));
+  return uvperf__parse_bad_piece(parse, rest,
+                                 "'%s' does not belong to the event");
 }
 
 static int parse_single(single_t *single) {

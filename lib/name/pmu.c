@@ -209,12 +209,11 @@ static int apply_word(uvperf__event_build_t *build, uvperf__span_t word) {
     return rc < 0 ? rc : 0;
   if (apply_generic(build, word) == 0)
     return 0;
-  if (!uvperf__span_is_raw(word))
-    return unknown_term(build, word);
   rc = uvperf__parse_raw(build->parse, word, &raw);
-  if (rc == 0)
-    build->event.wide.attr.config = raw;
-  return rc;
+  if (rc <= 0)
+    return rc == 0 ? unknown_term(build, word) : rc;
+  build->event.wide.attr.config = raw;
+  return 0;
 }
 
 /* event=NAME, as in pmu_find_alias() of perf(1). */

@@ -56,7 +56,6 @@ void uvperf__probe_near_miss(const char *pmu, uvperf__near_miss_t *miss) {
 int uvperf__probe_take(uvperf__event_build_t *build,
                        const uvperf__term_t *term) {
   const char *pmu = build->event.pmu;
-  char shown[UVPERF__SHOW_BYTES];
   size_t i;
 
   for (i = 0; i < COUNT_OF(terms); i++)
@@ -65,9 +64,8 @@ int uvperf__probe_take(uvperf__event_build_t *build,
   if (i == COUNT_OF(terms))
     return 0;
   if (term->value.at == NULL || term->value.at == term->value.end)
-    return uvperf__parse_bad(build->parse, term->key.at,
-                             "'%s' needs a value; write %s=...",
-                             uvperf__span_show(term->key, shown), shown);
+    return uvperf__parse_bad_piece(build->parse, term->key,
+                                   "'%s' needs a value; write %s=...");
   *(uvperf__span_t *)((char *)&build->probe + terms[i].place) = term->value;
   return 1;
 }

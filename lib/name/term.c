@@ -158,7 +158,6 @@ static int apply_chain(uvperf__event_build_t *build,
                 {"fp", UVPERF__CHAIN_FP},
                 {"dwarf", UVPERF__CHAIN_DWARF},
                 {"lbr", UVPERF__CHAIN_LBR}};
-  char shown[UVPERF__SHOW_BYTES];
   size_t i;
 
   for (i = 0; i < COUNT_OF(chains); i++)
@@ -166,10 +165,9 @@ static int apply_chain(uvperf__event_build_t *build,
       build->chain = chains[i].chain;
       return 0;
     }
-  return uvperf__parse_bad(
-      build->parse, term->value.at,
-      "there is no call-graph '%s'; use no, fp, dwarf or lbr",
-      uvperf__span_show(term->value, shown));
+  return uvperf__parse_bad_piece(
+      build->parse, term->value,
+      "there is no call-graph '%s'; use no, fp, dwarf or lbr");
 }
 
 /* The kernel requires stacks of whole words, and records smaller than 64 KiB:
@@ -233,8 +231,6 @@ static int is_said(const uvperf__event_build_t *build, enum kind kind) {
 
 static int term_apply(uvperf__event_build_t *build, const uvperf__term_t *term,
                       const generic_term_t *generic) {
-  char shown[UVPERF__SHOW_BYTES];
-
   if (is_said(build, generic->kind))
     return uvperf__parse_bad(
         build->parse, term->key.at,
@@ -250,9 +246,8 @@ static int term_apply(uvperf__event_build_t *build, const uvperf__term_t *term,
         "'%s' cannot be part of a name; set that field with uvperf_attr_set",
         generic->name);
   if (generic->kind >= KIND_PERIOD && term->value.at == NULL)
-    return uvperf__parse_bad(build->parse, term->key.at,
-                             "'%s' needs a value; write %s=...",
-                             uvperf__span_show(term->key, shown), shown);
+    return uvperf__parse_bad_piece(build->parse, term->key,
+                                   "'%s' needs a value; write %s=...");
   switch (generic->kind) {
     case KIND_NAME:
       build->event.name = term->value;

@@ -50,6 +50,14 @@ int uvperf__parse_fail(const uvperf__parse_t *parse, const char *at, int code,
   return code;
 }
 
+int uvperf__parse_bad_piece(const uvperf__parse_t *parse, uvperf__span_t span,
+                            const char *format) {
+  char shown[UVPERF__SHOW_BYTES];
+
+  uvperf__span_show(span, shown);
+  return uvperf__parse_bad(parse, span.at, format, shown, shown);
+}
+
 int uvperf__parse_shortage(const uvperf__parse_t *parse, const char *at,
                            int code) {
   uvperf__error_shortage(parse->error, code, "cannot read the event's files");
@@ -161,20 +169,13 @@ static int read_raw(uvperf__span_t span, uint64_t *value) {
   return read_digits(span, 16, value);
 }
 
-int uvperf__span_is_raw(uvperf__span_t span) {
-  uint64_t value;
-
-  return read_raw(span, &value) != -EINVAL;
-}
-
 int uvperf__parse_raw(const uvperf__parse_t *parse, uvperf__span_t span,
                       uint64_t *value) {
-  char shown[UVPERF__SHOW_BYTES];
+  int rc = read_raw(span, value);
 
-  if (read_raw(span, value) == 0)
-    return 0;
-  return uvperf__parse_bad(parse, span.at, "'%s' has more than 64 bits",
-                           uvperf__span_show(span, shown));
+  return rc == -ERANGE ? uvperf__parse_bad_piece(parse, span,
+                                                 "'%s' has more than 64 bits")
+                       : rc == 0;
 }
 
 int uvperf__parse_number(const uvperf__parse_t *parse, uvperf__span_t span,
@@ -184,9 +185,8 @@ int uvperf__parse_number(const uvperf__parse_t *parse, uvperf__span_t span,
   int rc = uvperf__span_number(span, &number);
 
   if (rc == -EINVAL)
-    return uvperf__parse_bad(parse, span.at,
-                             "'%s' is not a number; write it as in 10 or 0xa",
-                             uvperf__span_show(span, shown));
+    return uvperf__parse_bad_piece(
+        parse, span, "'%s' is not a number; write it as in 10 or 0xa");
   if (rc == -ERANGE || number > most) {
     uvperf__parse_bad(parse, span.at, "%s is too large; the limit is %#llx",
                       uvperf__span_show(span, shown), (unsigned long long)most);
@@ -288,7 +288,6 @@ static int read_value(const uvperf__parse_t *parse, uvperf__terms_t *terms,
 
 int uvperf__terms_next(const uvperf__parse_t *parse, uvperf__terms_t *terms,
                        uvperf__term_t *term) {
-  char shown[UVPERF__SHOW_BYTES];
   uvperf__span_t rest;
   int rc = 0;
 
@@ -314,10 +313,8 @@ int uvperf__terms_next(const uvperf__parse_t *parse, uvperf__terms_t *terms,
   if (!terms->is_last && *terms->at != ',') {
     rest.at = terms->at;
     rest.end = terms->end;
-    return uvperf__parse_bad(parse, terms->at,
-                             "',' or '/' is missing before "
-                             "'%s'",
-                             uvperf__span_show(rest, shown));
+    return uvperf__parse_bad_piece(parse, rest,
+                                   "',' or '/' is missing before '%s'");
   }
   terms->at += !terms->is_last;
   return 1;
@@ -420,7 +417,7 @@ static void scan_pair(const uvperf__parse_t *parse, const char **at,
 
   if (uvperf__span_number(text->head, &number) != -EINVAL)
     text->form = UVPERF__FORM_NUMBERS;
-  else if (uvperf__span_is_raw(text->head) ||
+  else if (read_raw(text->head, &number) != -EINVAL ||
            uvperf__generic_find(text->head.at, uvperf__span_length(text->head),
                                 &type, &number) != -ENOENT ||
            (!is_at(parse, tail.end, ':') && !is_at(parse, tail.end, '/') &&

@@ -45,6 +45,11 @@ int uvperf__parse_fail(const uvperf__parse_t *parse, const char *at, int code,
 #define uvperf__parse_bad(parse, at, ...)                                      \
   uvperf__parse_fail(parse, at, -EINVAL, UVPERF_CAUSE_ARGUMENT, __VA_ARGS__)
 
+/* Does the same for a fault of a piece of the text. The format has a %s, or
+ * two, for the piece. */
+int uvperf__parse_bad_piece(const uvperf__parse_t *parse, uvperf__span_t span,
+                            const char *format);
+
 /* Does the same for a shortage of fds or memory, which does not depend on the
  * event. Returns the code. */
 int uvperf__parse_shortage(const uvperf__parse_t *parse, const char *at,
@@ -78,11 +83,9 @@ int uvperf__span_is_file_name(uvperf__span_t span);
  * -ERANGE for more than 64 bits. */
 int uvperf__span_number(uvperf__span_t span, uint64_t *value);
 
-/* Whether the piece is a raw event such as "r1a8" or "r0x1a8", with any number
- * of digits. */
-int uvperf__span_is_raw(uvperf__span_t span);
-
-/* Reads the number of a raw event. Explains a number of more than 64 bits. */
+/* Reads the number of a raw event such as "r1a8" or "r0x1a8". Returns 1, or 0 if
+ * the piece is not a raw event. Explains a number of more than 64 bits, and
+ * returns -EINVAL. */
 int uvperf__parse_raw(const uvperf__parse_t *parse, uvperf__span_t span,
                       uint64_t *value);
 
