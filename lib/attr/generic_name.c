@@ -97,17 +97,16 @@ static const unsigned int cache_operations[] = {
 /* Returns the events of a type, in the order of their configs. Cache events are
  * not among them. */
 static const row_t *rows_of(uint32_t type, size_t *nr) {
-  switch (type) {
-    case PERF_TYPE_HARDWARE:
-      *nr = COUNT_OF(hardware);
-      return hardware;
-    case PERF_TYPE_SOFTWARE:
-      *nr = COUNT_OF(software);
-      return software;
-    default:
-      *nr = 0;
-      return NULL;
-  }
+  static const struct {
+    const row_t *rows;
+    size_t nr;
+  } types[] = {
+      [PERF_TYPE_HARDWARE] = {hardware, COUNT_OF(hardware)},
+      [PERF_TYPE_SOFTWARE] = {software, COUNT_OF(software)},
+  };
+
+  *nr = type < COUNT_OF(types) ? types[type].nr : 0;
+  return *nr != 0 ? types[type].rows : NULL;
 }
 
 /* If the text begins with a spelling, returns the length of the spelling.

@@ -31,11 +31,30 @@ uint32_t uvperf__cell_state(const uvperf__cell_t *cell, int gone) {
   return UVPERF_COUNT_COUNTING;
 }
 
+/* The name of each state. A sum gets the state of its part with the highest
+ * rank. */
+static const struct {
+  const char *name;
+  int rank;
+  int was_read;
+} states[] = {
+    [UVPERF_COUNT_NONE] = {"none", 0, 0},
+    [UVPERF_COUNT_NOT_ENABLED] = {"did not run", 1, 1},
+    [UVPERF_COUNT_NOT_AVAILABLE] = {"not available", 2, 0},
+    [UVPERF_COUNT_NEVER_SCHEDULED] = {"never scheduled", 3, 1},
+    [UVPERF_COUNT_ERROR] = {"error", 4, 0},
+    [UVPERF_COUNT_GONE] = {"gone", 5, 1},
+    [UVPERF_COUNT_COUNTING] = {"counting", 6, 1},
+};
+
+#define NR_STATES (sizeof(states) / sizeof(states[0]))
+
 int uvperf__cell_was_read(const uvperf__cell_t *cell) {
-  return cell->state == UVPERF_COUNT_COUNTING ||
-         cell->state == UVPERF_COUNT_NOT_ENABLED ||
-         cell->state == UVPERF_COUNT_NEVER_SCHEDULED ||
-         cell->state == UVPERF_COUNT_GONE;
+  return cell->state < NR_STATES && states[cell->state].was_read;
+}
+
+const char *uvperf_count_state_name(uint32_t state) {
+  return state < NR_STATES ? states[state].name : "unknown";
 }
 
 /* Returns the state that is reported. For an event that cannot always run,
@@ -48,20 +67,6 @@ static uint32_t state_of(const uvperf__cell_t *cell, int unscaled) {
   if (cell->state == UVPERF_COUNT_GONE && never_ran(cell) && !unscaled)
     return UVPERF_COUNT_NEVER_SCHEDULED;
   return cell->state;
-}
-
-const char *uvperf_count_state_name(uint32_t state) {
-  static const char *const names[] = {
-      [UVPERF_COUNT_NONE] = "none",
-      [UVPERF_COUNT_COUNTING] = "counting",
-      [UVPERF_COUNT_NOT_ENABLED] = "did not run",
-      [UVPERF_COUNT_NEVER_SCHEDULED] = "never scheduled",
-      [UVPERF_COUNT_NOT_AVAILABLE] = "not available",
-      [UVPERF_COUNT_GONE] = "gone",
-      [UVPERF_COUNT_ERROR] = "error",
-  };
-
-  return state < sizeof(names) / sizeof(names[0]) ? names[state] : "unknown";
 }
 
 /* -- from the values read ------------------------------------------------- */
@@ -239,28 +244,6 @@ static uint32_t sum_32(uint32_t a, uint32_t b) {
   return a <= UINT32_MAX - b ? a + b : UINT32_MAX;
 }
 
-/* A sum gets the state of its part with the highest rank. */
-static int rank_of(uint32_t state) {
-  switch (state) {
-    case UVPERF_COUNT_NONE:
-      return 0;
-    case UVPERF_COUNT_NOT_ENABLED:
-      return 1;
-    case UVPERF_COUNT_NOT_AVAILABLE:
-      return 2;
-    case UVPERF_COUNT_NEVER_SCHEDULED:
-      return 3;
-    case UVPERF_COUNT_ERROR:
-      return 4;
-    case UVPERF_COUNT_GONE:
-      return 5;
-    case UVPERF_COUNT_COUNTING:
-      return 6;
-    default:
-      return -1;
-  }
-}
-
 /* Returns the ratio of a sum. The sum of the times may overflow: with a
  * thousand CPUs this happens after seven months. Then the result is the
  * weighted mean of the two ratios. */
@@ -275,10 +258,10 @@ static double ratio_mix(const uvperf_count_t *sum,
 }
 
 int uvperf_count_add(uvperf_count_t *sum, const uvperf_count_t *count) {
-  if (sum == NULL || count == NULL || rank_of(sum->state) < 0 ||
-      rank_of(count->state) < 0)
+  if (sum == NULL || count == NULL || sum->state >= NR_STATES ||
+      count->state >= NR_STATES)
     return -EINVAL;
-  if (rank_of(count->state) > rank_of(sum->state))
+  if (states[count->state].rank > states[sum->state].rank)
     sum->state = count->state;
   if (sum->code == 0)
     sum->code = count->code;

@@ -273,18 +273,14 @@ void uvperf__record_decode_trailer(uint64_t type, const uint8_t *trailer,
 /* -- in words ------------------------------------------------------------- */
 
 const char *uvperf_record_cpu_mode_name(uint16_t misc) {
-  switch (uvperf_record_cpu_mode(misc)) {
-    case PERF_RECORD_MISC_KERNEL:
-      return "kernel";
-    case PERF_RECORD_MISC_USER:
-      return "user";
-    case PERF_RECORD_MISC_HYPERVISOR:
-      return "hypervisor";
-    case PERF_RECORD_MISC_GUEST_KERNEL:
-      return "guest kernel";
-    case PERF_RECORD_MISC_GUEST_USER:
-      return "guest user";
-    default:
-      return "unknown";
-  }
+  static const char *const names[] = {
+      [PERF_RECORD_MISC_KERNEL] = "kernel",
+      [PERF_RECORD_MISC_USER] = "user",
+      [PERF_RECORD_MISC_HYPERVISOR] = "hypervisor",
+      [PERF_RECORD_MISC_GUEST_KERNEL] = "guest kernel",
+      [PERF_RECORD_MISC_GUEST_USER] = "guest user",
+  };
+  unsigned int mode = uvperf_record_cpu_mode(misc);
+
+  return mode > 0 && mode < LENGTH(names) ? names[mode] : "unknown";
 }

@@ -13,7 +13,6 @@
 #include "attr/attr.h"
 #include "host/tracefs.h"
 #include "name/label.h"
-#include "util/alloc.h"
 #include "util/file.h"
 
 /* Makes a label. Returns 0 or -ENOMEM. `tracepoint` is "category:name", or ""
@@ -36,67 +35,46 @@ static int attr_lacks_label(const evlist_attr_t *own) {
 
 /* -- tracepoints ----------------------------------------------------------- */
 
-/* The attrs that need a tracepoint's name, by id. */
-typedef struct lookup_s {
-  const uvperf__evlist_t *evlist;
-  size_t *first; /* for each id modulo nr_attrs: an attr + 1; 0: none */
-  size_t *next;  /* for each attr: the next attr with that remainder */
-  size_t nr_left;
-} lookup_t;
-
 static int attr_needs_tracepoint(const evlist_attr_t *own) {
   return attr_lacks_label(own) && own->asked->type == PERF_TYPE_TRACEPOINT;
+}
+
+static int attrs_need_tracepoint(const evlist_attrs_t *attrs) {
+  size_t i;
+
+  for (i = 0; i < attrs->nr; i++)
+    if (attr_needs_tracepoint(&attrs->at[i]))
+      return 1;
+  return 0;
 }
 
 /* Ends the walk when all names are found, or if out of memory. */
 static int label_attrs(const char *category, const char *name, uint64_t id,
                        void *data) {
-  lookup_t *lookup = data;
-  const uvperf__evlist_t *evlist = lookup->evlist;
+  const evlist_attrs_t *attrs = data;
   char tracepoint[UVPERF__TRACEPOINT_BYTES];
-  evlist_attr_t *own;
+  int has_found = 0;
   size_t i;
 
-  for (i = lookup->first[id % evlist->attrs->nr]; i != 0;
-       i = lookup->next[i - 1]) {
-    own = &evlist->attrs->at[i - 1];
-    if (own->asked->config != id || !attr_lacks_label(own))
+  for (i = 0; i < attrs->nr; i++) {
+    if (attrs->at[i].asked->config != id ||
+        !attr_needs_tracepoint(&attrs->at[i]))
       continue;
     snprintf(tracepoint, sizeof(tracepoint), "%s:%s", category, name);
-    if (label_make(own, tracepoint) != 0)
+    if (label_make(&attrs->at[i], tracepoint) != 0)
       return -ENOMEM;
-    lookup->nr_left--;
+    has_found = 1;
   }
-  return lookup->nr_left == 0;
+  return has_found && !attrs_need_tracepoint(attrs);
 }
 
 /* Returns 0, or the code of a shortage such as -ENOMEM. After a shortage some
  * names are missing. */
 static int label_tracepoints(const uvperf__evlist_t *evlist) {
-  lookup_t lookup = {evlist, NULL, NULL, 0};
-  size_t nr = evlist->attrs->nr;
-  const evlist_attr_t *own;
-  size_t i, *first;
-  int rc;
+  int rc = 0;
 
-  for (i = 0; i < nr; i++)
-    lookup.nr_left += (size_t)attr_needs_tracepoint(&evlist->attrs->at[i]);
-  if (lookup.nr_left == 0)
-    return 0;
-  lookup.first = uvperf__calloc(nr, 2 * sizeof(lookup.first[0]));
-  if (lookup.first == NULL)
-    return -ENOMEM;
-  lookup.next = lookup.first + nr;
-  for (i = 0; i < nr; i++) {
-    own = &evlist->attrs->at[i];
-    if (!attr_needs_tracepoint(own))
-      continue;
-    first = &lookup.first[own->asked->config % nr];
-    lookup.next[i] = *first;
-    *first = i + 1;
-  }
-  rc = uvperf_tracefs_walk(NULL, NULL, label_attrs, &lookup);
-  uvperf__free(lookup.first);
+  if (attrs_need_tracepoint(evlist->attrs))
+    rc = uvperf_tracefs_walk(NULL, NULL, label_attrs, evlist->attrs);
   return uvperf__is_shortage(rc) ? rc : 0;
 }
 

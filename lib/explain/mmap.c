@@ -2,6 +2,7 @@
 /* Explains why mapping a ring failed. open*.c explain failures to open. */
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -141,8 +142,9 @@ static const char *fault_of(const struct perf_event_attr *attr, int cpu,
 int uvperf__explain_map(uvperf_error_t *error, int code,
                         const struct perf_event_attr *attr, int cpu,
                         size_t bytes) {
-  char event[UVPERF__DESCRIBE_BYTES];
-  const char *fault = NULL;
+  char event[UVPERF__DESCRIBE_BYTES], unknown[40];
+  int cause = UVPERF_CAUSE_ARGUMENT;
+  const char *why = NULL;
 
   if (error == NULL)
     return code;
@@ -155,29 +157,26 @@ int uvperf__explain_map(uvperf_error_t *error, int code,
     case -ENOMEM:
       return explain_memory(error, code, event, bytes);
     case -EACCES:
-      return uvperf__error_set(
-          error, code, UVPERF_CAUSE_PERMISSION,
-          "cannot map a ring of %zu bytes for %s: denied, perhaps by a "
-          "security module; see the audit log",
-          bytes, event);
+      cause = UVPERF_CAUSE_PERMISSION;
+      why = "denied, perhaps by a security module; see the audit log";
+      break;
     case -ENODEV:
-      return uvperf__error_set(
-          error, code, UVPERF_CAUSE_NO_EVENT,
-          "cannot map a ring of %zu bytes for %s: the PMU's device is gone",
-          bytes, event);
+      cause = UVPERF_CAUSE_NO_EVENT;
+      why = "the PMU's device is gone";
+      break;
     case -EBUSY:
-      fault = "the event writes to another event's ring";
+      why = "the event writes to another event's ring";
       break;
     case -EINVAL:
-      fault = fault_of(attr, cpu, bytes);
+      why = fault_of(attr, cpu, bytes);
       break;
   }
-  if (fault == NULL)
-    return uvperf__error_set(
-        error, code, UVPERF_CAUSE_UNKNOWN,
-        "cannot map a ring of %zu bytes for %s: mmap(2) returned errno %d",
-        bytes, event, -code);
-  return uvperf__error_set(error, code, UVPERF_CAUSE_ARGUMENT,
+  if (why == NULL) {
+    cause = UVPERF_CAUSE_UNKNOWN;
+    snprintf(unknown, sizeof(unknown), "mmap(2) returned errno %d", -code);
+    why = unknown;
+  }
+  return uvperf__error_set(error, code, cause,
                            "cannot map a ring of %zu bytes for %s: %s", bytes,
-                           event, fault);
+                           event, why);
 }

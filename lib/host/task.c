@@ -313,36 +313,20 @@ static int add_listed(int process, uvperf__tasks_t *tasks) {
   return fd < 0 ? fd : uvperf__directory_each(fd, add_name, tasks);
 }
 
-/* Moves the task at `at` below the greater ones, in a heap with the greatest
- * first. */
-static void tasks_sift(uvperf__task_t *tasks, size_t at, size_t nr) {
-  uvperf__task_t task = tasks[at];
-  size_t child;
-
-  while ((child = 2 * at + 1) < nr) {
-    if (child + 1 < nr && tasks[child + 1].id > tasks[child].id)
-      child += 1;
-    if (tasks[child].id <= task.id)
-      break;
-    tasks[at] = tasks[child];
-    at = child;
-  }
-  tasks[at] = task;
-}
-
-/* Sorts by id. qsort(3) is not used because it may call malloc. */
+/* Sorts by id, as Shell does. The list is nearly sorted, except where ids begin
+ * again. qsort(3) is not used because it may call malloc. */
 static void tasks_sort(uvperf__tasks_t *tasks) {
-  uvperf__task_t last;
-  size_t i;
+  uvperf__task_t *all = tasks->tasks;
+  uvperf__task_t task;
+  size_t gap, i, at;
 
-  for (i = tasks->nr / 2; i > 0; i--)
-    tasks_sift(tasks->tasks, i - 1, tasks->nr);
-  for (i = tasks->nr; i > 1; i--) {
-    last = tasks->tasks[i - 1];
-    tasks->tasks[i - 1] = tasks->tasks[0];
-    tasks->tasks[0] = last;
-    tasks_sift(tasks->tasks, 0, i - 1);
-  }
+  for (gap = tasks->nr / 2; gap > 0; gap /= 2)
+    for (i = gap; i < tasks->nr; i++) {
+      task = all[i];
+      for (at = i; at >= gap && all[at - gap].id > task.id; at -= gap)
+        all[at] = all[at - gap];
+      all[at] = task;
+    }
 }
 
 /* Reads each task of the sorted list. Leaves out tasks that are listed twice or

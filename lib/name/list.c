@@ -181,15 +181,12 @@ static char *make_part(const uvperf__named_event_t *event) {
 /* Our header may lack config3 and config4. If both are 0, the struct size of
  * our header is enough, and the kernel need not know these fields. */
 static void fit_size(node_t *node) {
-  struct perf_event_attr *attr = &node->wide.attr;
-  uint64_t config3 = uvperf__attr_value(attr, UVPERF_ATTR_CONFIG3);
-  uint64_t config4 = uvperf__attr_value(attr, UVPERF_ATTR_CONFIG4);
+  size_t size = sizeof(node->wide);
 
-  attr->size = sizeof(*attr);
-  if (config3 != 0 && attr->size < 136)
-    attr->size = 136;
-  if (config4 != 0 && attr->size < 144)
-    attr->size = 144;
+  while (size > sizeof(node->wide.attr) &&
+         node->wide.words[size / sizeof(uint64_t) - 1] == 0)
+    size -= sizeof(uint64_t);
+  node->wide.attr.size = (uint32_t)size;
 }
 
 static int copy_cpus(const uvperf__parse_t *parse, node_t *node,
@@ -599,15 +596,13 @@ static int is_group(const reader_t *reader, uvperf__span_t *name) {
 /* Checks that a ',' or `end` follows the event. If `end` is 0, it means the end
  * of the text. Returns 0 or -EINVAL. */
 static int need_end(const reader_t *reader, char end) {
-  char shown[UVPERF__SHOW_BYTES];
   uvperf__span_t rest = {reader->at, reader->parse.end};
 
   if (is_at(reader, ',') || (end != '\0' && is_at(reader, end)) ||
       (end == '\0' && reader->at == reader->parse.end))
     return 0;
-  return uvperf__parse_bad(&reader->parse, reader->at,
-                           "',' is missing before '%s'",
-                           uvperf__span_show(rest, shown));
+  return uvperf__parse_bad_piece(&reader->parse, rest,
+                                 "',' is missing before '%s'");
 }
 
 static int read_members(reader_t *reader, const char *begin) {
