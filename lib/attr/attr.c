@@ -254,14 +254,18 @@ uint32_t uvperf__attr_end(enum uvperf_attr_field field) {
                                         : 0;
 }
 
-uint64_t uvperf__attr_unknown_flags(const struct perf_event_attr *attr) {
-  uint64_t unknown = 0;
+uint64_t uvperf__attr_flags(const struct perf_event_attr *attr) {
+  uint64_t flags = 0;
   unsigned int i;
 
-  for (i = UVPERF_ATTR_DEFER_OUTPUT + 1; i < 64; i++)
-    if (field_load(attr, flag_place(i)) >> flag_place(i).shift & 1)
-      unknown |= UINT64_C(1) << i;
-  return unknown;
+  for (i = 0; i < 64; i++) {
+    place_t place = flag_place(i);
+
+    if (i != UVPERF_ATTR_PRECISE_IP + 1 &&
+        (field_load(attr, place) >> place.shift & field_mask(place)) != 0)
+      flags |= UINT64_C(1) << i;
+  }
+  return flags;
 }
 
 /* -- records and wakeups --------------------------------------------------- */

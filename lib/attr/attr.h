@@ -38,10 +38,10 @@ extern const enum uvperf_attr_field uvperf__attr_configs[UVPERF__ATTR_CONFIGS];
  * the number is not a field. */
 uint32_t uvperf__attr_end(enum uvperf_attr_field field);
 
-/* Returns the flag bits that are set and have no name. The flag at position n
- * is bit n of the result. The last named flag is defer_output at position 39,
- * so these bits start at 40. */
-uint64_t uvperf__attr_unknown_flags(const struct perf_event_attr *attr);
+/* Returns the flags that are not 0. The flag at position n is bit n of the
+ * result. The flags from bit 40 on have no name. */
+#define UVPERF__ATTR_NAMED_FLAGS ((UINT64_C(1) << 40) - 1)
+uint64_t uvperf__attr_flags(const struct perf_event_attr *attr);
 
 /* Returns the watermark: the ring wakes its reader when it has more than this
  * number of bytes. Returns 0 if samples are counted instead. A ring whose size

@@ -14,6 +14,7 @@
 
 #include "attr/attr.h"
 #include "decode/read_format.h"
+#include "host/pmu.h"
 #include "host/system.h"
 #include "name/list.h"
 #include "util/alloc.h"
@@ -350,7 +351,7 @@ static int copy_attr(uvperf__evlist_t *evlist, size_t index,
   if (attrs->bytes < bytes)
     attrs->bytes = bytes;
   own->names_probe =
-      own->asked->config1 != 0 && uvperf__evlist_is_probe(own->asked);
+      own->asked->config1 != 0 && uvperf__pmu_is_probe(own->asked->type) == 1;
   if (item->label == NULL) { /* it is not from a list */
     item->scale = 1;
     item->unit = uvperf__attr_unit(own->asked);

@@ -72,9 +72,6 @@ static inline size_t uvperf__evlist_end(const uvperf__evlist_t *evlist,
 
 /* -- base.c -- */
 
-/* Whether an attr belongs to the PMU uprobe or kprobe. */
-int uvperf__evlist_is_probe(const struct perf_event_attr *attr);
-
 /* Fills the error for an option that needs UVPERF_SET_RECORDS, such as
  * "options.ring_bytes". Returns -EINVAL. */
 int uvperf__evlist_need_records(const char *what, uvperf_error_t *error);

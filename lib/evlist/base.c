@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by the files of evlist/. Checks for a fork and for probes. Reads
- * the time. Finds a target by its index. Restores the user's attr. */
+/* Shared by the files of evlist/. Checks for a fork. Reads the time. Finds a
+ * target by its index. Restores the user's attr. */
 #include "evlist/attrs.h"
 #include "evlist/places.h"
 
@@ -8,7 +8,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "host/pmu.h"
 #include "sys/sys.h"
 #include "util/alloc.h"
 #include "util/error.h"
@@ -65,11 +64,6 @@ size_t uvperf__evlist_position(const uvperf__evlist_t *evlist, uint32_t index) {
       end = middle;
   }
   return first;
-}
-
-int uvperf__evlist_is_probe(const struct perf_event_attr *attr) {
-  return attr->type >= PERF_TYPE_MAX && (uvperf__pmu_is(attr->type, "uprobe") ||
-                                         uvperf__pmu_is(attr->type, "kprobe"));
 }
 
 char *uvperf__evlist_copy_text(const char *text) {

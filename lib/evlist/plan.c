@@ -14,6 +14,7 @@
 #include "util/alloc.h"
 #include "util/error.h"
 #include "util/file.h"
+#include "util/line.h"
 
 typedef struct plan_s {
   uvperf__evlist_t *evlist;
@@ -131,20 +132,18 @@ static int attr_has_other_part(const uvperf__evlist_t *evlist,
 /* Prints CPUs as in "0-3,8", cut to the size of the text. */
 static void item_print_cpus(char *text, size_t size,
                             const uvperf_event_item_t *item) {
-  size_t used = 0;
+  uvperf__line_t line;
   size_t i, last;
 
-  text[0] = '\0';
-  for (i = 0; i < item->nr_cpus && used + 24 < size; i = last + 1) {
+  uvperf__line_begin(&line, text, size);
+  for (i = 0; i < item->nr_cpus && line.length + 24 < size; i = last + 1) {
     last = i;
     while (last + 1 < item->nr_cpus &&
            item->cpus[last + 1] == item->cpus[last] + 1)
       last++;
-    used += (size_t)snprintf(text + used, size - used, i == 0 ? "%d" : ",%d",
-                             item->cpus[i]);
+    uvperf__line_put(&line, i == 0 ? "%d" : ",%d", item->cpus[i]);
     if (last > i)
-      used +=
-          (size_t)snprintf(text + used, size - used, "-%d", item->cpus[last]);
+      uvperf__line_put(&line, "-%d", item->cpus[last]);
   }
 }
 

@@ -127,7 +127,7 @@ static void attr_set_period(const uvperf__evlist_t *evlist,
   else if (attr->type == PERF_TYPE_TRACEPOINT ||
            attr->type == PERF_TYPE_BREAKPOINT ||
            is_software(attr, PERF_COUNT_SW_BPF_OUTPUT) ||
-           uvperf__evlist_is_probe(attr))
+           uvperf__pmu_is_probe(attr->type) == 1)
     uvperf_attr_set_period(attr, 1);
   else
     uvperf_attr_set_frequency(attr, default_frequency());

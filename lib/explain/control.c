@@ -158,10 +158,8 @@ static int is_tracepoint(const refusal_t *refusal) {
 }
 
 static int is_tracing(const refusal_t *refusal) {
-  uint32_t type = refusal->control->attr->type;
-
-  return is_tracepoint(refusal) || uvperf__pmu_is(type, "kprobe") ||
-         uvperf__pmu_is(type, "uprobe");
+  return is_tracepoint(refusal) ||
+         uvperf__pmu_is_probe(refusal->control->attr->type) == 1;
 }
 
 /* /sys/bus/event_source/devices/<pmu>/nr_addr_filters: nr_addr_filters_show. */

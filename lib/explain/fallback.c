@@ -85,22 +85,13 @@ static int cut_to_size(uvperf__fallback_t *fallback,
   return 1;
 }
 
-static uint64_t flags_of(const struct perf_event_attr *attr) {
-  uint64_t flags = 0;
-  unsigned int flag;
-
-  for (flag = 0; flag <= UVPERF_ATTR_DEFER_OUTPUT; flag++)
-    if (uvperf__attr_value(attr, (enum uvperf_attr_field)flag))
-      flags |= UINT64_C(1) << flag;
-  return flags;
-}
-
 static int clear_flags(uvperf__fallback_t *fallback,
                        struct perf_event_attr *attr) {
+  uint64_t flags = uvperf__attr_flags(attr) & UVPERF__ATTR_NAMED_FLAGS;
   uint64_t unknown;
   unsigned int flag;
 
-  uvperf__kernel_unknown(UVPERF__WORD_FLAGS, flags_of(attr), &unknown);
+  uvperf__kernel_unknown(UVPERF__WORD_FLAGS, flags, &unknown);
   for (flag = 0; flag < 64; flag++)
     if (unknown >> flag & 1)
       fallback_change(fallback, attr, (enum uvperf_attr_field)flag, 0);
@@ -244,17 +235,17 @@ static int was_applied(const uvperf__fallback_t *fallback, uint32_t which) {
 
 static void add_applied(const uvperf__fallback_t *fallback,
                         uvperf_error_t *error) {
-  char text[128] = "; these fallbacks did not help: ";
-  size_t used = strlen(text);
+  const char *before = "; these fallbacks did not help: ";
+  uvperf__line_t line;
+  char text[128];
   size_t i;
 
-  if (fallback->nr == 0)
-    return;
+  uvperf__line_begin(&line, text, sizeof(text));
   for (i = 0; i < COUNT_OF(fallbacks); i++)
-    if (was_applied(fallback, fallbacks[i].fallback))
-      used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s",
-                               text[used - 1] == ' ' ? "" : ", ",
-                               fallbacks[i].name);
+    if (was_applied(fallback, fallbacks[i].fallback)) {
+      uvperf__line_put(&line, "%s%s", before, fallbacks[i].name);
+      before = ", ";
+    }
   uvperf__error_add(error, text);
 }
 

@@ -109,7 +109,8 @@ static int explain_unknown_bits(const uvperf__open_call_t *call) {
     const char *name;
     uint64_t bits;
   } unknown[] = {
-      {"the flag word", uvperf__attr_unknown_flags(call->attr)},
+      {"the flag word",
+       uvperf__attr_flags(call->attr) & ~UVPERF__ATTR_NAMED_FLAGS},
       {"sample_type", call->attr->sample_type & ~SAMPLE_BITS},
       {"read_format", call->attr->read_format & ~FORMAT_BITS},
       {"branch_sample_type",

@@ -202,6 +202,22 @@ int uvperf__pmu_is(uint32_t type, const char *pmu) {
          its == type;
 }
 
+int uvperf__pmu_is_probe(uint32_t type) {
+  static const char *const probes[] = {"uprobe", "kprobe"};
+  uint32_t its;
+  size_t i;
+  int rc;
+
+  for (i = 0; i < COUNT_OF(probes) && type >= PERF_TYPE_MAX; i++) {
+    rc = uvperf_pmu_type(probes[i], &its);
+    if (uvperf__is_shortage(rc))
+      return rc;
+    if (rc == 0 && its == type)
+      return 1;
+  }
+  return 0;
+}
+
 /* -- Terms ---------------------------------------------------------------- */
 
 static int parse_field(const char **text, enum uvperf_attr_field *field) {

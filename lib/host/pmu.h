@@ -34,6 +34,10 @@ int uvperf__pmu_name(uint32_t type, char *name, size_t size);
  * not fixed ("kprobe", "uprobe"). */
 int uvperf__pmu_is(uint32_t type, const char *pmu);
 
+/* Whether a type belongs to the PMU uprobe or kprobe. Returns 1 or 0. After a
+ * shortage of fds or memory the answer is unknown, and its code is returned. */
+int uvperf__pmu_is_probe(uint32_t type);
+
 /* The PMUs for the kinds of cores of this machine, by ascending type. They are
  * the PMUs that have a file `cpus`. If all cores are alike there are 0 or 1
  * such PMUs, because a PMU "cpu" belongs to all cores. No known machine has

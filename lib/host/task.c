@@ -180,41 +180,37 @@ static int find_pidfd(int fd, uvperf__task_t *task) {
 }
 
 int uvperf__task_of_pidfd(int fd, uvperf__task_t *task, uvperf_error_t *error) {
+  static const struct {
+    int code;
+    int cause;
+    const char *text;
+  } reasons[] = {
+      {-ESRCH, UVPERF_CAUSE_NO_TASK,
+       "the task of pidfd %d has ended, or is in another PID namespace"},
+      {-EBADF, UVPERF_CAUSE_ARGUMENT, "%d is not a pidfd; see pidfd_open(2)"},
+      {-EACCES, UVPERF_CAUSE_PERMISSION,
+       "the task of pidfd %d is hidden, as /proc is mounted with hidepid=; run "
+       "as root or in the group of its option gid="},
+      {-EPERM, UVPERF_CAUSE_PERMISSION,
+       "cannot find the task of pidfd %d: a seccomp filter or a security "
+       "module forbids reading /proc; allow it, or pass the task's id"},
+      {-ENOENT, UVPERF_CAUSE_NO_TASK,
+       "cannot find the task of pidfd %d: /proc is not mounted, or shows "
+       "another PID namespace; run mount -t proc proc /proc"},
+      {0, UVPERF_CAUSE_UNKNOWN,
+       "cannot find the task of pidfd %d: reading /proc failed (errno %d)"},
+  };
   int rc = find_pidfd(fd, task);
+  size_t i = 0;
 
   if (rc == 0)
     return 0;
   if (uvperf__is_shortage(rc))
     return uvperf__error_shortage(error, rc, "cannot read the pidfd");
-  if (rc == -ESRCH)
-    return uvperf__error_set(
-        error, rc, UVPERF_CAUSE_NO_TASK,
-        "the task of pidfd %d has ended, or is in another PID namespace", fd);
-  if (rc == -EBADF)
-    return uvperf__error_set(error, rc, UVPERF_CAUSE_ARGUMENT,
-                             "%d is not a pidfd; see pidfd_open(2)", fd);
-  if (rc == -EACCES)
-    return uvperf__error_set(
-        error, rc, UVPERF_CAUSE_PERMISSION,
-        "the task of pidfd %d is hidden, as /proc is mounted with hidepid=; "
-        "run as root or in the group of its option gid=",
-        fd);
-  if (rc == -EPERM)
-    return uvperf__error_set(
-        error, rc, UVPERF_CAUSE_PERMISSION,
-        "cannot find the task of pidfd %d: a seccomp filter or a security "
-        "module forbids reading /proc; allow it, or pass the task's id",
-        fd);
-  if (rc == -ENOENT)
-    return uvperf__error_set(
-        error, rc, UVPERF_CAUSE_NO_TASK,
-        "cannot find the task of pidfd %d: /proc is not mounted, or shows "
-        "another PID namespace; run mount -t proc proc /proc",
-        fd);
-  return uvperf__error_set(error, rc, UVPERF_CAUSE_UNKNOWN,
-                           "cannot find the task of pidfd %d: reading /proc "
-                           "failed (errno %d)",
-                           fd, -rc);
+  while (reasons[i].code != 0 && reasons[i].code != rc)
+    i++;
+  return uvperf__error_set(error, rc, reasons[i].cause, reasons[i].text, fd,
+                           -rc);
 }
 
 /* -- the process of a task ------------------------------------------------- */

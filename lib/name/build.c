@@ -129,37 +129,16 @@ static int add_chain(uvperf__event_build_t *build) {
 
 /* -- the end of an event --------------------------------------------------- */
 
-/* Returns 1 or 0. After a shortage of fds or memory, returns the code of the
- * shortage, because the answer is unknown. */
-static int is_probe(uint32_t type) {
-  static const char *const probes[] = {"uprobe", "kprobe"};
-  size_t i;
-
-  for (i = 0; i < sizeof(probes) / sizeof(probes[0]); i++) {
-    uint32_t its;
-    int rc = uvperf_pmu_type(probes[i], &its);
-
-    if (uvperf__is_shortage(rc))
-      return rc;
-    if (rc == 0 && its == type)
-      return 1;
-  }
-  return 0;
-}
-
 /* The config1 of a probe is a pointer to a string, which uvperf_attr_label and
  * the kernel dereference. Therefore a text may contain the string, but not a
- * number for the pointer. Types below PERF_TYPE_MAX are fixed and not
- * probes. */
+ * number for the pointer. */
 static int refuse_pointer(const uvperf__event_build_t *build) {
   const uvperf__named_event_t *event = &build->event;
-  uint32_t type = event->wide.attr.type;
   int rc;
 
-  if (event->wide.attr.config1 == 0 || event->string.at != NULL ||
-      type < PERF_TYPE_MAX)
+  if (event->wide.attr.config1 == 0 || event->string.at != NULL)
     return 0;
-  rc = is_probe(type);
+  rc = uvperf__pmu_is_probe(event->wide.attr.type);
   if (rc < 0)
     return uvperf__parse_shortage(build->parse, build->text->head.at, rc);
   if (rc == 0)

@@ -4,7 +4,6 @@
 #include "name/build.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "attr/generic_name.h"
@@ -51,11 +50,14 @@ static int is_pmu(const uvperf__event_build_t *build) {
 static int keep_whole(const char *category, const char *name, uint64_t id,
                       void *data) {
   uvperf__near_miss_t *miss = data;
+  size_t length = strlen(category);
 
   (void)id;
-  if (strlen(category) + 1 + strlen(name) >= sizeof(miss->best))
+  if (length + 1 + strlen(name) >= sizeof(miss->best))
     return 0;
-  snprintf(miss->best, sizeof(miss->best), "%s:%s", category, name);
+  memcpy(miss->best, category, length);
+  miss->best[length] = ':';
+  strcpy(miss->best + length + 1, name);
   return 1;
 }
 

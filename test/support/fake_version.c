@@ -16,21 +16,11 @@ static void forget(void) {
   }
 }
 
-static uint64_t flags_of(const struct perf_event_attr *attr) {
-  uint64_t flags = uvperf__attr_unknown_flags(attr);
-  unsigned int i;
-
-  for (i = 0; i <= UVPERF_ATTR_DEFER_OUTPUT; i++)
-    if (uvperf__attr_value(attr, (enum uvperf_attr_field)i))
-      flags |= UINT64_C(1) << i;
-  return flags;
-}
-
 static int has_unknown(const struct perf_event_attr *attr) {
   uint64_t words[UVPERF__WORDS] = {0};
   size_t i;
 
-  words[UVPERF__WORD_FLAGS] = flags_of(attr);
+  words[UVPERF__WORD_FLAGS] = uvperf__attr_flags(attr);
   words[UVPERF__WORD_SAMPLE_TYPE] = attr->sample_type;
   words[UVPERF__WORD_READ_FORMAT] = attr->read_format;
   if (attr->sample_type & PERF_SAMPLE_BRANCH_STACK)
@@ -46,7 +36,7 @@ static int has_unknown(const struct perf_event_attr *attr) {
 
 /* perf_copy_attr(), after the check for unknown bits. */
 static int contradicts(const struct perf_event_attr *attr) {
-  uint64_t flags = flags_of(attr);
+  uint64_t flags = uvperf__attr_flags(attr);
   uint64_t branches = uvperf__attr_value(attr, UVPERF_ATTR_BRANCH_SAMPLE_TYPE);
 
   return ((attr->sample_type & PERF_SAMPLE_BRANCH_STACK) && branches < 8) ||

@@ -128,18 +128,25 @@ static void attr_set_newer_flags_are_at_kernels_bits(void **state) {
   }
 }
 
-static void attr_unknown_flags_are_those_without_a_name(void **state) {
+static void attr_flags_are_those_that_are_set(void **state) {
   struct perf_event_attr attr;
+  uint64_t flags = 0;
   unsigned int i;
 
-  uvperf_attr_software(&attr, PERF_COUNT_SW_DUMMY);
-  for (i = UVPERF_ATTR_DISABLED; i <= UVPERF_ATTR_DEFER_OUTPUT; i++)
-    uvperf_attr_set(&attr, i, i == UVPERF_ATTR_PRECISE_IP ? 3 : 1);
-  assert_true(uvperf__attr_unknown_flags(&attr) == 0);
+  memset(&attr, 0, sizeof(attr));
+  attr.size = sizeof(attr);
+  assert_true(uvperf__attr_flags(&attr) == 0);
+  for (i = UVPERF_ATTR_DISABLED; i <= UVPERF_ATTR_DEFER_OUTPUT; i++) {
+    if (uvperf_attr_set(&attr, i, i == UVPERF_ATTR_PRECISE_IP ? 2 : 1) != 0)
+      continue;
+    flags |= UINT64_C(1) << i;
+    assert_true(uvperf__attr_flags(&attr) == flags);
+  }
+  assert_true((flags & ~UVPERF__ATTR_NAMED_FLAGS) == 0);
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
   ((uint8_t *)&attr)[45] = 0x81;
   ((uint8_t *)&attr)[47] = 0x80;
-  assert_true(uvperf__attr_unknown_flags(&attr) ==
+  assert_true((uvperf__attr_flags(&attr) & ~UVPERF__ATTR_NAMED_FLAGS) ==
               (UINT64_C(0x81) << 40 | UINT64_C(1) << 63));
 #endif
 }
@@ -334,7 +341,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(attr_set_of_each_field_equals_its_member),
       cmocka_unit_test(attr_set_newer_flags_are_at_kernels_bits),
-      cmocka_unit_test(attr_unknown_flags_are_those_without_a_name),
+      cmocka_unit_test(attr_flags_are_those_that_are_set),
       cmocka_unit_test(attr_set_flag_to_0_clears_it_alone),
       cmocka_unit_test(attr_set_aux_action_is_after_aux_sample_size),
       cmocka_unit_test(attr_field_name_of_each_field_is_its_own),
