@@ -83,8 +83,8 @@ int uvperf__span_is_file_name(uvperf__span_t span);
  * -ERANGE for more than 64 bits. */
 int uvperf__span_number(uvperf__span_t span, uint64_t *value);
 
-/* Reads the number of a raw event such as "r1a8" or "r0x1a8". Returns 1, or 0 if
- * the piece is not a raw event. Explains a number of more than 64 bits, and
+/* Reads the number of a raw event such as "r1a8" or "r0x1a8". Returns 1, or 0
+ * if the piece is not a raw event. Explains a number of more than 64 bits, and
  * returns -EINVAL. */
 int uvperf__parse_raw(const uvperf__parse_t *parse, uvperf__span_t span,
                       uint64_t *value);
