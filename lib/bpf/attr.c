@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The attr of the events through which BPF programs write: the user's attr,
- * with the fields that the rings and the map need. */
+ * with the fields that the rings and the map need. The other options of a
+ * reader become the options of an evlist. */
 #include "bpf/attr.h"
 
 #include <errno.h>
@@ -8,20 +9,11 @@
 #include <time.h>
 
 #include "uvperf/attr.h"
+#include "uvperf/system.h"
 
 #include "attr/attr.h"
-#include "host/system.h"
+#include "util/alloc.h"
 #include "util/error.h"
-
-/* The kernel writes a LOST record only before the next record that fits, but
- * read(2) returns the number at once. PERF_FORMAT_LOST is not added with
- * PERF_SAMPLE_READ, because the number would be in each sample. */
-void uvperf__bpf_attr_ask_format(struct perf_event_attr *attr, int may_ask) {
-  if (!(attr->sample_type & PERF_SAMPLE_READ) &&
-      !(attr->read_format & PERF_FORMAT_GROUP) &&
-      uvperf__system_has_lost(may_ask))
-    attr->read_format |= UVPERF_FORMAT_LOST;
-}
 
 /* Refuses attrs that the kernel accepts but that programs or the ring cannot
  * use. */
@@ -46,9 +38,9 @@ static const char *attr_fault(const struct perf_event_attr *attr) {
  * ring_buffer.c uses the watermark of the ring, which is the watermark of the
  * ring's owner. An overwritable ring needs no wakeup: a wakeup would only cause
  * an interrupt. */
-int uvperf__bpf_attr_make(struct perf_event_attr **made,
-                          const uvperf_bpf_reader_options_t *options,
-                          uvperf_error_t *error) {
+static int attr_make(struct perf_event_attr **made,
+                     const uvperf_bpf_reader_options_t *options,
+                     uvperf_error_t *error) {
   int overwrite = (options->flags & UVPERF_BPF_READER_OVERWRITE) != 0;
   uint32_t wakeup_events = options->wakeup_events;
   struct perf_event_attr own, *attr;
@@ -86,33 +78,59 @@ int uvperf__bpf_attr_make(struct perf_event_attr **made,
   return 0;
 }
 
-/* If a record is larger than an overwritable ring, the kernel overwrites the
- * record's header with the rest of the record (__perf_output_begin in
- * kernel/events/ring_buffer.c). The size of payloads is not known here, but the
- * size of a stack dump is. */
-int uvperf__bpf_attr_rings(uvperf__cpu_rings_options_t *rings,
-                           const uvperf_bpf_reader_options_t *options,
-                           const struct perf_event_attr *attr,
-                           uvperf_error_t *error) {
-  int rc;
+static int check_cpus(const char *cpus, uvperf_error_t *error) {
+  size_t nr = 0;
 
-  memset(rings, 0, sizeof(*rings));
-  rings->ring_bytes = options->ring_bytes;
-  /* Only samples count as wakeup events. If each sample must wake the loop,
-   * there is no flush timer, so other records wake the loop with their first
-   * byte. */
-  rings->wakeup_bytes = options->wakeup_bytes;
+  if (cpus == NULL || uvperf_cpu_list_parse(cpus, NULL, &nr) == -ENOBUFS)
+    return 0;
+  return uvperf__error_argument(error,
+                                "options.cpus \"%.64s\" is not a list of CPUs; "
+                                "write it as in \"0-3,8\"",
+                                cpus);
+}
+
+/* Only samples count as wakeup events. If each sample must wake the loop, there
+ * is no flush timer, so other records wake the loop with their first byte. An
+ * overwritable ring wakes nothing. */
+static uint32_t ring_wakeup_bytes(const uvperf_bpf_reader_options_t *options,
+                                  const struct perf_event_attr *attr) {
+  if (attr->write_backward)
+    return 0;
   if (options->wakeup_events == 1 && !uvperf__attr_wakes_each(attr))
-    rings->wakeup_bytes = 1;
-  rings->clockid = uvperf__attr_clock(attr);
-  rings->overwrite = attr->write_backward;
-  rings->above_bytes = attr->write_backward ? uvperf__attr_stack(attr) : 0;
-  rc = uvperf__cpu_rings_check(rings, error);
-  if (rc != 0 || uvperf__cpu_rings_fit(rings))
-    return rc;
-  return uvperf__error_argument(
-      error,
-      "attr.sample_stack_user %zu does not fit overwritable rings of %zu "
-      "bytes, so no record would be whole; raise options.ring_bytes",
-      rings->above_bytes, rings->ring_bytes);
+    return 1;
+  return options->wakeup_bytes;
+}
+
+int uvperf__bpf_evlist_new(uvperf__evlist_t **evlist, int map_fd,
+                           const uvperf_bpf_reader_options_t *options,
+                           uvperf__adding_t *adding, uvperf_error_t *error) {
+  const uvperf__array_map_t map = {map_fd, options->path};
+  uvperf_set_options_t set = UVPERF_SET_OPTIONS_INIT;
+  uvperf_target_t target = UVPERF_TARGET_INIT;
+  struct perf_event_attr *attr = NULL;
+  int rc = attr_make(&attr, options, error);
+
+  *evlist = NULL;
+  if (rc == 0)
+    rc = check_cpus(options->cpus, error);
+  if (rc == 0) {
+    target.type = UVPERF_TARGET_CPUS;
+    target.cpus = options->cpus;
+    set.targets = &target;
+    set.nr_targets = 1;
+    set.attrs = (const struct perf_event_attr *const *)&attr;
+    set.nr_attrs = 1;
+    set.flags = UVPERF_SET_RECORDS | UVPERF_SET_STRICT | UVPERF_SET_PERF_CLOCK;
+    if (options->flags & UVPERF_BPF_READER_OVERWRITE)
+      set.flags |= UVPERF_SET_OVERWRITE;
+    if (options->flags & UVPERF_BPF_READER_FIXED_CPUS)
+      set.flags |= UVPERF_SET_FIXED_CPUS;
+    set.ring_bytes = options->ring_bytes;
+    set.wakeup_bytes = ring_wakeup_bytes(options, attr);
+    set.open = options->open;
+    set.open_arg = options->open_arg;
+    rc = uvperf__evlist_new_adding(evlist, &set, &map, adding, error);
+  }
+  uvperf__free(attr);
+  return rc;
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The reader of a BPF perf event array as a libuv handle: init, start, stop,
- * publish and unpublish, next, close. outputs.c has the events through which
- * programs write. loop/rings.c delivers their records. */
+ * publish and unpublish, next, close. evlist/array.c has the events through
+ * which programs write. loop/rings.c delivers their records. */
 #include "uvperf/bpf.h"
 
-#include "bpf/outputs.h"
+#include "bpf/attr.h"
+#include "decode/decoder.h"
+#include "evlist/evlist.h"
 #include "loop/handle.h"
 #include "loop/rings.h"
 #include "loop/stats.h"
@@ -22,8 +24,8 @@ _Static_assert(sizeof(uvperf_bpf_reader_t) ==
  * callback. If that callback runs inside a flush or a snapshot, it is freed
  * when the flush or snapshot returns. */
 typedef struct reader_s {
-  uvperf__handle_t base; /* its rings and decoder are those of the outputs */
-  uvperf__bpf_outputs_t *outputs;
+  uvperf__handle_t base;    /* its rings and decoder are those of the evlist */
+  uvperf__evlist_t *evlist; /* NULL until it is open */
   uint64_t default_flush_ms;
   int is_enabled; /* the events were published once */
 } reader_t;
@@ -42,70 +44,90 @@ static const uvperf__watch_ops_t watch_ops = {
 
 /* -- init ------------------------------------------------------------------ */
 
-static void reader_take_outputs(reader_t *impl) {
-  impl->base.rings = uvperf__bpf_outputs_rings(impl->outputs);
-  impl->base.decoder = uvperf__bpf_outputs_decoder(impl->outputs);
-}
-
-/* Only the thread of the pool uses the outputs meanwhile. */
+/* The events are opened in an evlist of the opening, because the loop's thread
+ * must not use the evlist while a thread of the pool opens it. */
 typedef struct reader_opening_s {
   uvperf__handle_job_t base;
-  uvperf__bpf_outputs_t *outputs; /* the reader's, unless is_late is set */
+  uvperf__evlist_t *evlist;
+  uvperf__adding_t adding;
+  int has_ended; /* the adding; only the loop's thread uses this */
 } reader_opening_t;
 
-static int open_next(uvperf__job_t *job) {
+static int opening_step(uvperf__job_t *job) {
   reader_opening_t *opening = (reader_opening_t *)job;
 
-  return uvperf__bpf_outputs_open_next(
-      opening->outputs, atomic_load(&opening->base.is_cancelled));
+  return uvperf__adding_step(&opening->adding,
+                             atomic_load(&opening->base.is_cancelled));
 }
 
-static int on_opened(uvperf__handle_job_t *job, int rc, uvperf_error_t *error) {
-  reader_t *impl = (reader_t *)job->owner;
-  int opened;
+static int opening_end(reader_opening_t *opening, reader_t *impl,
+                       uvperf_error_t *error) {
+  int rc = uvperf__adding_end(&opening->adding, error);
 
-  if (job->is_late) {
-    impl->outputs = NULL;
+  opening->has_ended = 1;
+  if (rc != 0)
     return rc;
-  }
-  opened = uvperf__bpf_outputs_end(&impl->outputs, rc == 0 ? error : NULL);
-  if (opened == 0)
-    reader_take_outputs(impl);
-  return opened;
+  impl->evlist = opening->evlist;
+  opening->evlist = NULL;
+  impl->base.rings = uvperf__evlist_rings(impl->evlist);
+  impl->base.decoder = uvperf__evlist_decoder(impl->evlist);
+  return 0;
 }
 
-static void free_opening(uvperf__handle_job_t *job) {
+static int opening_done(uvperf__handle_job_t *job, int rc,
+                        uvperf_error_t *error) {
   if (job->is_late)
-    uvperf__bpf_outputs_free(((reader_opening_t *)job)->outputs);
-  uvperf__free(job);
+    return rc;
+  return opening_end((reader_opening_t *)job, (reader_t *)job->owner,
+                     rc == 0 ? error : NULL);
 }
 
-static int reader_begin_opening(reader_t *impl, uvperf_open_cb cb,
-                                uvperf_error_t *error) {
-  reader_opening_t *opening = uvperf__calloc(1, sizeof(*opening));
+static void opening_free(uvperf__handle_job_t *job) {
+  reader_opening_t *opening = (reader_opening_t *)job;
+
+  if (!opening->has_ended)
+    uvperf__adding_end(&opening->adding, NULL);
+  uvperf__evlist_free(opening->evlist);
+  uvperf__free(opening);
+}
+
+/* The watch is made last, so that nothing is registered with the loop if
+ * another step fails. start adds the rings to the watch. */
+static int reader_make_watch(reader_t *impl, uvperf_error_t *error) {
+  int rc = uvperf__watch_new(&impl->base.watch, &impl->base.teardown,
+                             &watch_ops, impl);
+
+  return rc == 0 ? 0
+                 : uvperf__error_shortage(error, rc, "cannot make the reader");
+}
+
+/* Opens the events, or begins to open them on the pool. */
+static int reader_open_events(reader_t *impl, reader_opening_t *opening,
+                              uvperf_open_cb cb, uvperf_error_t *error) {
   int rc;
 
-  if (opening == NULL)
-    return uvperf__error_shortage(error, UV_ENOMEM, "cannot open the reader");
-  opening->base.job.step = open_next;
-  opening->base.done = on_opened;
-  opening->base.free = free_opening;
+  if (cb == NULL) {
+    while (opening_step(&opening->base.job))
+      continue;
+    rc = opening_end(opening, impl, error);
+    return rc != 0 ? rc : reader_make_watch(impl, error);
+  }
+  opening->base.job.step = opening_step;
+  opening->base.done = opening_done;
+  opening->base.free = opening_free;
   opening->base.open_cb = cb;
-  opening->outputs = impl->outputs;
-  rc =
-      uvperf__handle_job_begin(&impl->base, &opening->base,
-                               uvperf__bpf_outputs_calls(impl->outputs), error);
-  if (rc != 0)
-    uvperf__free(opening);
-  return rc;
+  rc = reader_make_watch(impl, error);
+  return rc != 0
+             ? rc
+             : uvperf__handle_job_begin(&impl->base, &opening->base,
+                                        uvperf__evlist_calls(opening->evlist),
+                                        error);
 }
 
-/* Opens the outputs, or begins to open them on the pool. The watch is made
- * last, so that nothing is registered with the loop if another step fails.
- * start adds the rings to the watch. */
 static int reader_open(reader_t *impl, int map_fd,
                        const uvperf_bpf_reader_options_t *options,
                        uvperf_error_t *error) {
+  reader_opening_t *opening;
   int rc = 0;
 
   if (!(options->flags & UVPERF_BPF_READER_FIXED_CPUS))
@@ -114,19 +136,19 @@ static int reader_open(reader_t *impl, int map_fd,
     return uvperf__error_shortage(error, rc, "cannot make the reader");
   if (impl->base.hotplug != NULL)
     uvperf__hotplug_note(impl->base.hotplug);
-  if (options->open_cb != NULL) {
-    rc = uvperf__bpf_outputs_begin(&impl->outputs, map_fd, options, error);
-  } else {
-    rc = uvperf__bpf_outputs_new(&impl->outputs, map_fd, options, error);
-    if (rc == 0)
-      reader_take_outputs(impl);
-  }
-  if (rc != 0)
+  opening = uvperf__calloc(1, sizeof(*opening));
+  if (opening == NULL)
+    return uvperf__error_shortage(error, UV_ENOMEM, "cannot open the reader");
+  rc = uvperf__bpf_evlist_new(&opening->evlist, map_fd, options,
+                              &opening->adding, error);
+  if (rc != 0) {
+    uvperf__free(opening);
     return rc;
-  rc = uvperf__watch_new(&impl->base.watch, &impl->base.teardown, &watch_ops,
-                         impl);
-  return rc == 0 ? 0
-                 : uvperf__error_shortage(error, rc, "cannot make the reader");
+  }
+  rc = reader_open_events(impl, opening, options->open_cb, error);
+  if (rc != 0 || options->open_cb == NULL)
+    opening_free(&opening->base);
+  return rc;
 }
 
 int uvperf_bpf_reader_init(uv_loop_t *loop, uvperf_bpf_reader_t *reader,
@@ -160,8 +182,6 @@ int uvperf_bpf_reader_init(uv_loop_t *loop, uvperf_bpf_reader_t *reader,
   if (own.wakeup_events != 1 && own.wakeup_bytes != 1)
     impl->default_flush_ms = UVPERF__DEFAULT_FLUSH_MS;
   rc = reader_open(impl, map_fd, &own, error);
-  if (rc == 0 && own.open_cb != NULL)
-    rc = reader_begin_opening(impl, own.open_cb, error);
   if (rc == 0)
     uvperf__handle_publish(&impl->base, &reader->handle);
   else
@@ -173,14 +193,14 @@ int uvperf_bpf_reader_init(uv_loop_t *loop, uvperf_bpf_reader_t *reader,
 
 /* Enables first, so that no program finds a disabled event. */
 static int reader_publish(reader_t *impl, uvperf_error_t *error) {
-  int rc = uvperf__bpf_outputs_enable(impl->outputs, error);
+  int rc = uvperf__evlist_enable(impl->evlist, error);
 
   if (rc == 0)
-    rc = uvperf__bpf_outputs_put(impl->outputs, error);
+    rc = uvperf__evlist_put(impl->evlist, 1, error);
   if (rc == 0)
     impl->is_enabled = 1;
   else if (!impl->is_enabled)
-    uvperf__bpf_outputs_disable(impl->outputs);
+    uvperf__evlist_disable(impl->evlist, NULL);
   return rc;
 }
 
@@ -223,7 +243,7 @@ int uvperf_bpf_reader_unpublish(uvperf_bpf_reader_t *reader,
   int rc = uvperf__handle_check(&impl->base, error);
 
   if (rc == 0)
-    rc = uvperf__bpf_outputs_take(impl->outputs, error);
+    rc = uvperf__evlist_put(impl->evlist, 0, error);
   impl->base.was_switched |= rc == 0;
   return rc;
 }
@@ -256,20 +276,20 @@ static int reader_next(void *owner, const uvperf_record_t **record) {
 static int reader_uses_cpu(const void *owner, int cpu) {
   const reader_t *impl = owner;
 
-  return uvperf__bpf_outputs_cpu_status(impl->outputs, cpu) != UV_ENOENT;
+  return uvperf__evlist_cpu_status(impl->evlist, cpu) != UV_ENOENT;
 }
 
 static void reader_cpu_gone(void *owner, int cpu) {
   reader_t *impl = owner;
 
-  uvperf__bpf_outputs_cpu_gone(impl->outputs, cpu);
+  uvperf__evlist_cpu_gone(impl->evlist, cpu);
 }
 
 static int reader_cpu_come(void *owner, int cpu, uvperf_error_t *error) {
   reader_t *impl = owner;
-  int rc = uvperf__bpf_outputs_cpu_come(impl->outputs, cpu, error);
+  int rc = uvperf__evlist_cpu_come(impl->evlist, cpu, error);
 
-  if (uvperf__bpf_outputs_cpu_status(impl->outputs, cpu) != UV_E2BIG)
+  if (uvperf__evlist_cpu_status(impl->evlist, cpu) != UV_E2BIG)
     return rc;
   return uvperf__error_set(
       error, UV_E2BIG, UVPERF_CAUSE_ARGUMENT,
@@ -283,22 +303,22 @@ int uvperf_bpf_reader_cpu_status(const uvperf_bpf_reader_t *reader, int cpu) {
 
   if (impl->base.rings == NULL)
     return uvperf__handle_check(&impl->base, NULL);
-  return uvperf__bpf_outputs_cpu_status(impl->outputs, cpu);
+  return uvperf__evlist_cpu_status(impl->evlist, cpu);
 }
 
 static int reader_count_lost(void *owner) {
   const reader_t *impl = owner;
 
-  return uvperf__bpf_outputs_count_lost(impl->outputs);
+  return uvperf__evlist_count_lost(impl->evlist);
 }
 
 static const struct perf_event_attr *reader_attr(const void *owner,
                                                  size_t attr) {
   const reader_t *impl = owner;
 
-  return impl->base.rings == NULL || attr != 0
+  return impl->evlist == NULL || attr != 0
              ? NULL
-             : uvperf__bpf_outputs_attr(impl->outputs);
+             : impl->base.decoder->only.source->attr;
 }
 
 /* -- close ---------------------------------------------------------------- */
@@ -308,28 +328,29 @@ static void reader_release(void *owner) {
 
   uvperf__watch_free(impl->base.watch);
   uvperf__hotplug_free(impl->base.hotplug);
-  uvperf__bpf_outputs_free(impl->outputs);
+  uvperf__evlist_free(impl->evlist);
   uvperf__free(impl);
 }
 
 static void reader_give_up(void *owner, uvperf__leftovers_t *leftovers) {
   reader_t *impl = owner;
 
-  if (impl->outputs != NULL)
-    uvperf__bpf_outputs_give_up(impl->outputs, leftovers);
+  if (impl->evlist == NULL)
+    return;
+  uvperf__evlist_give_up(impl->evlist, leftovers);
+  leftovers->are_enabled = 0; /* see reader_quit */
 }
 
-/* While the pool opens the outputs, only the pool uses them. In a forked child
- * the outputs do not touch the events and the map, which belong to the
- * parent. */
+/* In a forked child the evlist does not touch the events and the map, which
+ * belong to the parent. */
 static void reader_quit(void *owner) {
   reader_t *impl = owner;
 
   impl->base.is_started = 0;
-  if (uvperf__handle_is_opening(&impl->base) || impl->outputs == NULL)
+  if (impl->evlist == NULL)
     return;
-  uvperf__bpf_outputs_leave_map(impl->outputs);
-  uvperf__bpf_outputs_disable(impl->outputs);
+  uvperf__evlist_leave_maps(impl->evlist);
+  uvperf__evlist_disable(impl->evlist, NULL);
 }
 
 static int reader_is_active(const void *owner) {

@@ -306,12 +306,16 @@ static void choose_read_formats(uvperf__evlist_t *evlist) {
 }
 
 /* If the kernel cannot be asked (for example EMFILE), PERF_FORMAT_LOST is left
- * out. */
+ * out. An array has the user's read_format. With PERF_SAMPLE_READ the number of
+ * lost records would be in each sample. */
 void uvperf__evlist_ask_formats(uvperf__evlist_t *evlist) {
+  const struct perf_event_attr *first = evlist->attrs->at[0].asked;
   size_t i;
 
   evlist->opening->has_asked = 1;
-  if (!uvperf__system_has_lost(evlist->opening->opener.open == NULL))
+  if ((evlist->is_array && ((first->sample_type & PERF_SAMPLE_READ) ||
+                            (first->read_format & PERF_FORMAT_GROUP))) ||
+      !uvperf__system_has_lost(evlist->opening->opener.open == NULL))
     return;
   for (i = 0; i < evlist->attrs->nr; i++) {
     evlist->attrs->at[i].asked->read_format |= UVPERF_FORMAT_LOST;
@@ -466,8 +470,11 @@ int uvperf__evlist_copy_attrs(uvperf__evlist_t *evlist,
   if (rc != 0)
     return rc;
   order_attrs(evlist);
-  choose_read_formats(evlist);
-  if (evlist->flags & UVPERF_SET_RECORDS)
+  if (!evlist->is_array)
+    choose_read_formats(evlist);
+  if (evlist->is_array)
+    evlist->records->clockid = uvperf__attr_clock(attrs->at[0].asked);
+  else if (evlist->flags & UVPERF_SET_RECORDS)
     rc = prepare_records(evlist, error);
   if (rc != 0)
     return rc;

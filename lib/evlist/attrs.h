@@ -40,7 +40,8 @@ typedef struct evlist_attr_s {
   char *filter;
   int bpf_fd;
   uint64_t bpf_cookie;
-  uvperf__bpf_map_t *map; /* kept filled; NULL: none */
+  uvperf__bpf_map_t *map; /* for its events; NULL: none */
+  int is_map_filled;      /* the map is kept filled with the events */
 } evlist_attr_t;
 
 struct evlist_attrs_s {

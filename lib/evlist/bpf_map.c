@@ -19,7 +19,7 @@ static int map_has_entry(const uvperf__evlist_t *evlist, size_t attr, int cpu) {
   evlist_at_t at = uvperf__evlist_walk(evlist);
 
   while (uvperf__evlist_walk_next(&at))
-    if (at.place->place.cpu == cpu && at.place->events[attr].map_entry != 0)
+    if (at.place->place.cpu == cpu && at.place->events[attr].is_in_map)
       return 1;
   return 0;
 }
@@ -38,7 +38,8 @@ static int map_fill(const uvperf__evlist_t *evlist, size_t attr,
     event = &at.place->events[attr];
     cpu = at.place->place.cpu;
     if (at.target->type != UVPERF_TARGET_CPUS || event->state != EVENT_OPEN ||
-        event->map_entry != 0 || map_has_entry(evlist, attr, cpu))
+        event->is_in_map ||
+        (evlist->places->nr_targets > 1 && map_has_entry(evlist, attr, cpu)))
       continue;
     if ((uint32_t)cpu >= map->max_entries)
       rc = uvperf__error_set(
@@ -48,10 +49,12 @@ static int map_fill(const uvperf__evlist_t *evlist, size_t attr,
           cpu, map->max_entries);
     else
       rc = uvperf__bpf_map_put(map, (uint32_t)cpu, event->fd, error);
-    if (rc == 0)
-      event->map_entry = (uint32_t)cpu + 1;
-    else
+    if (rc != 0) {
       uvperf__evlist_locate(error, attr, at.target->index);
+      break;
+    }
+    event->map_entry = (uint32_t)cpu + 1;
+    event->is_in_map = 1;
   }
   return rc;
 }
@@ -62,17 +65,27 @@ int uvperf__evlist_fill_maps(const uvperf__evlist_t *evlist,
   int rc = 0;
 
   for (i = 0; i < evlist->attrs->nr && rc == 0; i++)
-    rc = map_fill(evlist, i, error);
+    if (evlist->attrs->at[i].is_map_filled)
+      rc = map_fill(evlist, i, error);
   return rc;
 }
 
 /* A forked child does not change the parent's entries. */
-void uvperf__evlist_leave_entry(const uvperf__evlist_t *evlist,
-                                evlist_event_t *event, size_t attr) {
-  if (event->map_entry != 0 && uvperf__evlist_check(evlist, NULL) == 0)
-    uvperf__bpf_map_take(evlist->attrs->at[attr].map, event->map_entry - 1,
-                         NULL);
+int uvperf__evlist_leave_entry(const uvperf__evlist_t *evlist,
+                               evlist_event_t *event, size_t attr,
+                               uvperf_error_t *error) {
+  int rc = 0;
+
+  if (event->map_entry == 0)
+    return 0;
+  if (uvperf__evlist_check(evlist, NULL) == 0)
+    rc = uvperf__bpf_map_take(evlist->attrs->at[attr].map, event->map_entry - 1,
+                              error);
+  if (rc != 0)
+    return rc;
   event->map_entry = 0;
+  event->is_in_map = 0;
+  return 0;
 }
 
 /* -- maps ------------------------------------------------------------------ */
@@ -82,15 +95,18 @@ void uvperf__evlist_leave_entry(const uvperf__evlist_t *evlist,
 static void map_leave(const uvperf__evlist_t *evlist, size_t attr) {
   evlist_attr_t *own = &evlist->attrs->at[attr];
   evlist_at_t at = uvperf__evlist_walk(evlist);
+  evlist_event_t *event;
   int clears;
 
   if (own->map == NULL)
     return;
   clears = uvperf__bpf_map_clears(own->map);
   while (uvperf__evlist_walk_next(&at)) {
-    if (clears)
-      at.place->events[attr].map_entry = 0;
-    uvperf__evlist_leave_entry(evlist, &at.place->events[attr], attr);
+    event = &at.place->events[attr];
+    if (!clears)
+      uvperf__evlist_leave_entry(evlist, event, attr, NULL);
+    event->map_entry = 0;
+    event->is_in_map = 0;
   }
   uvperf__bpf_map_close(own->map);
   uvperf__free(own->map);
@@ -126,6 +142,14 @@ static int map_check(const uvperf__evlist_t *evlist, size_t attr,
   return 0;
 }
 
+int uvperf__evlist_open_map(evlist_attr_t *own, int map_fd, const char *path,
+                            uvperf_error_t *error) {
+  own->map = uvperf__calloc(1, sizeof(*own->map));
+  if (own->map == NULL)
+    return uvperf__error_shortage(error, -ENOMEM, "cannot open the map");
+  return uvperf__bpf_map_open(own->map, map_fd, path, error);
+}
+
 /* Each part of an attr counts on its own CPUs. */
 int uvperf__evlist_fill_map(const uvperf__evlist_t *evlist, size_t attr,
                             int map_fd, uvperf_error_t *error) {
@@ -141,11 +165,8 @@ int uvperf__evlist_fill_map(const uvperf__evlist_t *evlist, size_t attr,
   at = attr;
   do {
     own = &evlist->attrs->at[at];
-    own->map = uvperf__calloc(1, sizeof(*own->map));
-    if (own->map == NULL)
-      rc = uvperf__error_shortage(error, -ENOMEM, "cannot open the map");
-    else
-      rc = uvperf__bpf_map_open(own->map, map_fd, NULL, error);
+    own->is_map_filled = 1;
+    rc = uvperf__evlist_open_map(own, map_fd, NULL, error);
     if (rc == 0)
       rc = map_fill(evlist, at, error);
   } while (rc == 0 && (at = uvperf__evlist_next_part(evlist, attr, at)) != 0);

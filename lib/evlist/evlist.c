@@ -55,8 +55,10 @@ static int evlist_check_options(const uvperf_set_options_t *options,
 }
 
 /* Makes a list without targets, and begins to add the targets of the options.
- * Opens nothing, and makes no request to the kernel. */
+ * Opens nothing, and makes no request to the kernel, except for the map of an
+ * array, which is opened. */
 static int evlist_begin(int is_brief, int is_deferred,
+                        const uvperf__array_map_t *map,
                         uvperf__evlist_t **evlist,
                         const uvperf_set_options_t *options,
                         uvperf__adding_t *adding, uvperf_error_t *error) {
@@ -70,6 +72,7 @@ static int evlist_begin(int is_brief, int is_deferred,
   if (made == NULL)
     return uvperf__error_shortage(error, -ENOMEM, "cannot make the set");
   made->is_none = 0;
+  made->is_array = map != NULL;
   made->flags = options->flags;
   made->is_enabled = (options->flags & UVPERF_SET_ENABLED) != 0;
   made->opening->is_brief = is_brief;
@@ -80,6 +83,8 @@ static int evlist_begin(int is_brief, int is_deferred,
   rc = uvperf__evlist_copy_attrs(made, options, error);
   if (rc == 0)
     rc = uvperf__evlist_begin_records(made, options, error);
+  if (rc == 0 && map != NULL)
+    rc = uvperf__evlist_open_array(made, map, error);
   if (rc == 0)
     rc = uvperf__adding_begin(adding, made, options->targets,
                               options->nr_targets, is_deferred, error);
@@ -94,7 +99,7 @@ int uvperf__evlist_make(int is_brief, uvperf__evlist_t **evlist,
                         const uvperf_set_options_t *options,
                         uvperf_error_t *error) {
   uvperf__adding_t adding;
-  int rc = evlist_begin(is_brief, 0, evlist, options, &adding, error);
+  int rc = evlist_begin(is_brief, 0, NULL, evlist, options, &adding, error);
 
   if (rc == 0)
     rc = uvperf__adding_run(&adding, error);
@@ -113,8 +118,9 @@ int uvperf__evlist_new(uvperf__evlist_t **evlist,
 
 int uvperf__evlist_new_adding(uvperf__evlist_t **evlist,
                               const uvperf_set_options_t *options,
+                              const uvperf__array_map_t *map,
                               uvperf__adding_t *adding, uvperf_error_t *error) {
-  return evlist_begin(0, 1, evlist, options, adding, error);
+  return evlist_begin(0, 1, map, evlist, options, adding, error);
 }
 
 int uvperf__evlist_close_slowly(const uvperf__evlist_t *evlist, size_t nr) {

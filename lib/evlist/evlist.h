@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Opens, controls and reads many events at many places, without a loop. Sets
- * and measurements are built on this. This is the interface of the files of
- * evlist/. What these share is in internal.h.
+/* Opens, controls and reads many events at many places, without a loop. Sets,
+ * measurements and BPF readers are built on this. This is the interface of the
+ * files of evlist/. What these share is in internal.h.
  *
  * A target stands for one or more places. An attr at a place is one event with
  * its own fd. Functions return 0 or -errno. `error` may be NULL. In a forked
@@ -112,10 +112,23 @@ typedef struct uvperf__adding_s {
   uvperf__leftovers_t leftovers;
 } uvperf__adding_t;
 
-/* Makes a list as uvperf__evlist_new does, but without targets. `adding`
- * will add the targets. Opens nothing, and makes no request to the kernel. */
+/* The map of an array: the caller's fd, or -1 and the path where the map is
+ * pinned. */
+typedef struct uvperf__array_map_s {
+  int fd;
+  const char *path;
+} uvperf__array_map_t;
+
+/* Makes a list as uvperf__evlist_new does, but without targets. `adding` will
+ * add the targets. Opens nothing, and makes no request to the kernel.
+ *
+ * With a map, opens the map and makes an array: the events through which BPF
+ * programs send samples, see array.c. The options of an array have one attr,
+ * one target of the type UVPERF_TARGET_CPUS, and the flags UVPERF_SET_RECORDS
+ * and UVPERF_SET_STRICT. */
 int uvperf__evlist_new_adding(uvperf__evlist_t **evlist,
                               const uvperf_set_options_t *options,
+                              const uvperf__array_map_t *map,
                               uvperf__adding_t *adding, uvperf_error_t *error);
 
 /* Begins to add targets. `is_deferred` means that another thread makes the
@@ -347,6 +360,18 @@ int uvperf__evlist_cpu_come(uvperf__evlist_t *evlist, int cpu,
  * for good. Notes their running times, which show later, when the CPU is back,
  * which events went on. */
 void uvperf__evlist_cpu_gone(uvperf__evlist_t *evlist, int cpu);
+
+/* -- the events of a BPF map: array.c -- */
+
+/* Puts all events of an array into the map (`is_in`), or takes them out. If an
+ * event fails, undoes what was done to the events before it. Returns 0 (also if
+ * there is nothing to do), or a code and the error. It is not a failure if
+ * another process has taken an entry out. */
+int uvperf__evlist_put(uvperf__evlist_t *evlist, int is_in,
+                       uvperf_error_t *error);
+
+/* Does the same as uvperf_bpf_reader_cpu_status. */
+int uvperf__evlist_cpu_status(const uvperf__evlist_t *evlist, int cpu);
 
 /* -- the end of targets: gone.c -- */
 

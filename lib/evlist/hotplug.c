@@ -12,7 +12,9 @@
  * (__perf_event_enable does not check). */
 #include "evlist/opening.h"
 #include "evlist/reading.h"
+#include "evlist/records.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "host/cgroup.h"
@@ -39,9 +41,14 @@ void uvperf__evlist_cpu_gone(uvperf__evlist_t *evlist, int cpu) {
 
   if (uvperf__evlist_check(evlist, NULL) != 0)
     return;
-  while (uvperf__evlist_walk_next(&at))
-    if (place_is_bound(at.place, cpu))
+  while (uvperf__evlist_walk_next(&at)) {
+    if (!place_is_bound(at.place, cpu))
+      continue;
+    if (evlist->is_array)
+      uvperf__evlist_end_output(evlist, at.place, -ENODEV);
+    else
       place_mark_away(evlist, at.place);
+  }
 }
 
 /* -- planning -------------------------------------------------------------- */
@@ -81,17 +88,20 @@ static void place_replan(uvperf__evlist_t *evlist,
   evlist_event_t *event;
   size_t i;
 
-  if (is_bound) {
+  if (is_bound && !evlist->is_array) {
     if (!place->is_away)
       place_mark_away(evlist, place);
     place->is_away = 0;
     uvperf__evlist_read_place(evlist, place);
-    uvperf__evlist_count_lost_at(evlist, place);
   }
+  if (is_bound)
+    uvperf__evlist_count_lost_at(evlist, place);
   for (i = 0; i < evlist->attrs->nr; i++) {
     event = &place->events[i];
+    if (evlist->is_array)
+      event->is_in_map = 0; /* it stays there until the new event is put */
     if (is_bound && uvperf__evlist_leads(place, i) &&
-        (!evlist->is_enabled || event->code != 0 ||
+        (evlist->is_array || !evlist->is_enabled || event->code != 0 ||
          event->last.running == event->left))
       place_close_group(evlist, place, i);
     if (event->state != EVENT_FAILED || event->is_unfit)
@@ -227,15 +237,29 @@ static void target_cpu_come(uvperf__evlist_t *evlist, evlist_target_t *target,
   }
 }
 
+/* Called when a CPU of an array did not get its event, or the event could not
+ * be enabled or put into the map. The rings from `nr_rings` on were opened for
+ * it. */
+static void array_undo_come(uvperf__evlist_t *evlist, int cpu, size_t nr_rings,
+                            int code) {
+  evlist_at_t at = uvperf__evlist_walk(evlist);
+
+  while (uvperf__evlist_walk_next(&at))
+    if (at.place->place.cpu == cpu)
+      uvperf__evlist_end_output(evlist, at.place, code);
+  uvperf__evlist_cut_rings(evlist, nr_rings);
+}
+
 int uvperf__evlist_cpu_come(uvperf__evlist_t *evlist, int cpu,
                             uvperf_error_t *error) {
   const evlist_places_t *places = evlist->places;
   uvperf__tracefs_ids_t tracepoints = {0};
+  size_t nr_rings = uvperf__evlist_nr_rings(evlist);
   uvperf_error_t first;
   size_t i;
   int rc = uvperf__evlist_check(evlist, error);
 
-  if (rc != 0)
+  if (rc != 0 || (evlist->is_array && (uint32_t)cpu >= evlist->nr_entries))
     return rc;
   memset(&first, 0, sizeof(first));
   evlist->opening->tracepoints = &tracepoints;
@@ -247,7 +271,10 @@ int uvperf__evlist_cpu_come(uvperf__evlist_t *evlist, int cpu,
   for (i = 0; first.code == 0 && i < places->nr_failures; i++)
     if (places->failures[i].cpu == cpu)
       first = places->failures[i].error;
-  uvperf__evlist_fill_maps(evlist, first.code == 0 ? &first : NULL);
+  if (!evlist->is_array || first.code == 0)
+    uvperf__evlist_fill_maps(evlist, first.code == 0 ? &first : NULL);
+  if (evlist->is_array && first.code != 0)
+    array_undo_come(evlist, cpu, nr_rings, first.code);
   if (first.code != 0 && error != NULL)
     *error = first;
   return first.code;

@@ -116,7 +116,7 @@ static int attempt_try(const attempt_t *attempt, uint32_t *kernel_size,
       .cgroup = cgroup,
       .tracepoints = evlist->opening->tracepoints,
       .fallbacks = evlist->opening->fallbacks,
-      .may_allow = 1,
+      .may_allow = !evlist->is_array,
       .is_by_program = evlist->opening->opener.open != NULL,
   };
   uvperf__open_call_t of_leader;
@@ -267,7 +267,9 @@ void uvperf__evlist_close_event(uvperf__evlist_t *evlist, evlist_event_t *event,
     leftovers = NULL;
   uvperf__evlist_unmap(evlist, event, leftovers);
   uvperf__evlist_detach_event(evlist, event);
-  uvperf__evlist_leave_entry(evlist, event, attr);
+  if (event->is_in_map)
+    uvperf__evlist_leave_entry(evlist, event, attr, NULL);
+  event->is_in_map = 0;
   uvperf__leftovers_add(leftovers, NULL, 0, event->fd);
   event->fd = -1;
   uvperf__evlist_leave(evlist, event);
@@ -343,9 +345,10 @@ static int open_event(attempt_t *attempt, uvperf_error_t *error) {
   }
   /* The id is needed to find the event's value among the values of a group, and
    * to find the event that wrote a record. An event that is read alone needs no
-   * id. */
-  if (rc == 0 && ((evlist->flags & UVPERF_SET_RECORDS) ||
-                  (attr->attr->read_format & PERF_FORMAT_GROUP))) {
+   * id, nor does the event of an array. */
+  if (rc == 0 && !evlist->is_array &&
+      ((evlist->flags & UVPERF_SET_RECORDS) ||
+       (attr->attr->read_format & PERF_FORMAT_GROUP))) {
     rc = uvperf__open_id(event->fd, &event->id);
     control.attr = attr->attr;
     if (rc != 0)
@@ -378,7 +381,7 @@ static int fail_event(const attempt_t *attempt, uvperf_error_t *why,
   evlist_event_t *event = &attempt->place->events[attempt->attr];
 
   if (attempt->is_vital || uvperf__error_is_shortage(why) ||
-      (attempt->evlist->flags & UVPERF_SET_STRICT)) {
+      uvperf__evlist_is_strict(attempt->evlist, why->code)) {
     uvperf__evlist_locate(why, attempt->attr, attempt->target->index);
     if (error != NULL)
       *error = *why;

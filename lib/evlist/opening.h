@@ -101,14 +101,42 @@ void uvperf__evlist_reattach(uvperf__evlist_t *evlist);
 
 /* -- bpf_map.c -- */
 
+/* Opens the map of an attr: see uvperf__bpf_map_open. Returns 0, or a code and
+ * the error. */
+int uvperf__evlist_open_map(evlist_attr_t *own, int map_fd, const char *path,
+                            uvperf_error_t *error);
+
 /* Call it when targets or CPUs were added or removed. Puts events into the maps
  * that are kept filled. Returns 0, or the first failure's code and its
  * error. */
 int uvperf__evlist_fill_maps(const uvperf__evlist_t *evlist,
                              uvperf_error_t *error);
 
-/* Removes an event that is about to be closed from its attr's map. */
-void uvperf__evlist_leave_entry(const uvperf__evlist_t *evlist,
-                                evlist_event_t *event, size_t attr);
+/* Takes an event out of its attr's map, if it is there. Returns 0. On failure
+ * returns a code and the error, and the next call tries again, even if the
+ * event is closed. */
+int uvperf__evlist_leave_entry(const uvperf__evlist_t *evlist,
+                               evlist_event_t *event, size_t attr,
+                               uvperf_error_t *error);
+
+/* -- array.c -- */
+
+/* Opens the map of an array. Returns 0, or a code and the error. */
+int uvperf__evlist_open_array(uvperf__evlist_t *evlist,
+                              const uvperf__array_map_t *map,
+                              uvperf_error_t *error);
+
+/* Called when the places of the target were planned from a list of CPUs, or
+ * from the online CPUs (NULL). Plans no event for an offline CPU of the list,
+ * and none for an online CPU without an entry. Returns 0, or a code and the
+ * error: a CPU of the list has no entry, or no event is planned. */
+int uvperf__evlist_plan_array(const uvperf__evlist_t *evlist,
+                              const evlist_target_t *target, const char *cpus,
+                              uvperf_error_t *error);
+
+/* Takes the event of a place out of the map and closes it, until its CPU comes.
+ * The code says why. */
+void uvperf__evlist_end_output(uvperf__evlist_t *evlist, evlist_place_t *place,
+                               int code);
 
 #endif

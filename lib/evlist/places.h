@@ -4,6 +4,8 @@
 #ifndef UVPERF_LIB_EVLIST_PLACES_H
 #define UVPERF_LIB_EVLIST_PLACES_H
 
+#include <errno.h>
+
 #include "evlist/internal.h"
 
 /* The counts of an event since it was opened. */
@@ -48,12 +50,15 @@ typedef struct evlist_event_s {
    * it was closed. */
   counted_t carry;
   int is_carried;
-  uint64_t left;      /* `last.running` when its CPU went offline: hotplug.c */
-  counted_t last;     /* at the last read */
-  uint32_t map_entry; /* its key in the attr's map, plus 1; 0: none */
-  uint64_t lost;      /* the part of `last.lost` that its ring counts already */
-  counted_t base;     /* at the last reset */
-  int base_code;      /* 0, or why `base` could not be read */
+  uint64_t left;  /* `last.running` when its CPU went offline: hotplug.c */
+  counted_t last; /* at the last read */
+  /* The key in the attr's map that has this event (`is_in_map`), or an event
+   * before it that could not be taken out, plus 1. 0: none. */
+  uint32_t map_entry;
+  int is_in_map;
+  uint64_t lost;  /* the part of `last.lost` that its ring counts already */
+  counted_t base; /* at the last reset */
+  int base_code;  /* 0, or why `base` could not be read */
 } evlist_event_t;
 
 typedef struct evlist_place_s {
@@ -150,6 +155,14 @@ static inline int uvperf__evlist_walk_next(evlist_at_t *at) {
 /* Whether the target consists of tasks, which end. CPUs and cgroups do not. */
 static inline int uvperf__evlist_target_is_tasks(uint32_t type) {
   return type != UVPERF_TARGET_CPUS && type != UVPERF_TARGET_CGROUP;
+}
+
+/* Whether the failure of one event is a failure of the call. The event of an
+ * offline CPU in an array is opened when the CPU comes. */
+static inline int uvperf__evlist_is_strict(const uvperf__evlist_t *evlist,
+                                           int code) {
+  return (evlist->flags & UVPERF_SET_STRICT) != 0 &&
+         !(evlist->is_array && code == -ENODEV);
 }
 
 /* Whether the event is open, and writes into a ring. */

@@ -354,6 +354,8 @@ static int plan_spots(plan_t *plan, uvperf__target_spots_t *spots,
     return rc;
   target->follows_cpus =
       asked->cpus == NULL && target->places[0].place.cpu >= 0;
+  if (evlist->is_array)
+    return uvperf__evlist_plan_array(evlist, target, asked->cpus, plan->error);
   if (asked->cgroup == NULL || evlist->flags & UVPERF_SET_FIXED_CPUS)
     return 0;
   target->cgroup_path = uvperf__evlist_copy_text(asked->cgroup);

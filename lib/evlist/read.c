@@ -246,8 +246,12 @@ enum place_read uvperf__evlist_read_place(const uvperf__evlist_t *evlist,
 
 /* -- lost records ---------------------------------------------------------- */
 
+/* The events of an array have no ids, so no group is read. */
 static int evlist_has_lost(const uvperf__evlist_t *evlist) {
-  return (evlist->attrs->at[0].attr->read_format & UVPERF_FORMAT_LOST) != 0;
+  uint64_t format = evlist->attrs->at[0].attr->read_format;
+
+  return evlist->is_array ? uvperf__read_format_has_lost(format)
+                          : (format & UVPERF_FORMAT_LOST) != 0;
 }
 
 void uvperf__evlist_count_lost_at(const uvperf__evlist_t *evlist,

@@ -27,6 +27,7 @@ struct evlist_records_s {
   /* With UVPERF_SET_RECORDS, else NULL. */
   uvperf__cpu_rings_t *rings;
   uvperf_decoder_t *decoder;
+  uvperf_source_t source; /* of an array: of all its records */
   int clockid;         /* of all writing events; -1: the kernel's own clock */
   int has_clock;       /* TIME_ORDER, and the clock can be read */
   int64_t clock_ahead; /* ns: see uvperf__system_clock_ahead */

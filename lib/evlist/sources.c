@@ -75,6 +75,21 @@ static int rings_fit_stacks(const evlist_attrs_t *attrs,
   return -EINVAL;
 }
 
+/* The records of an array need no id, because all events are alike. */
+static int records_make_decoder(const uvperf__evlist_t *evlist) {
+  evlist_records_t *records = evlist->records;
+  uvperf_source_t *source = &records->source;
+  const uvperf_source_t *const all = source;
+
+  if (!evlist->is_array)
+    return uvperf__decoder_make(&records->decoder);
+  source->size = sizeof(*source);
+  source->attr = evlist->attrs->at[0].attr;
+  source->pid = -1;
+  source->cpu = -1;
+  return uvperf_decoder_new(&records->decoder, &all, 1);
+}
+
 int uvperf__evlist_begin_records(uvperf__evlist_t *evlist,
                                  const uvperf_set_options_t *options,
                                  uvperf_error_t *error) {
@@ -96,9 +111,14 @@ int uvperf__evlist_begin_records(uvperf__evlist_t *evlist,
     rc = uvperf__evlist_unify_software(evlist, error);
   if (rc != 0)
     return rc;
-  if (uvperf__cpu_rings_new(&records->rings, &rings) != 0 ||
-      uvperf__decoder_make(&records->decoder) != 0)
+  if (uvperf__cpu_rings_new(&records->rings, &rings) != 0)
     return records_no_memory(error);
+  rc = records_make_decoder(evlist);
+  if (rc == -ENOMEM)
+    return records_no_memory(error);
+  if (rc != 0)
+    return uvperf__error_set(error, rc, UVPERF_CAUSE_ARGUMENT,
+                             "cannot decode the records of this attr");
   if ((evlist->flags & UVPERF_SET_TIME_ORDER) &&
       uvperf__system_clock_ahead(records->clockid, &records->clock_ahead) == 0)
     records->has_clock = 1;
@@ -166,6 +186,16 @@ static evlist_source_t *source_make(const uvperf__evlist_t *evlist,
   return made;
 }
 
+static int ring_join(uvperf__cpu_ring_t *ring, int fd,
+                     const struct perf_event_attr *attr,
+                     uvperf_error_t *error) {
+  const uvperf__control_t control = {.request = PERF_EVENT_IOC_SET_OUTPUT,
+                                     .attr = attr};
+  int rc = uvperf__cpu_ring_join(ring, fd);
+
+  return rc == 0 ? 0 : uvperf__explain_control(error, rc, &control);
+}
+
 /* Notes where the source's records can begin, makes it known to the decoder,
  * and redirects its event. That step comes last: no step that can fail may
  * follow the redirection.
@@ -176,8 +206,6 @@ static evlist_source_t *source_make(const uvperf__evlist_t *evlist,
 static int source_connect(const uvperf__evlist_t *evlist,
                           evlist_source_t *source, int fd, int *is_vital,
                           uvperf_error_t *error) {
-  const uvperf__control_t control = {.request = PERF_EVENT_IOC_SET_OUTPUT,
-                                     .attr = source->shape->attr};
   const evlist_records_t *records = evlist->records;
   const uvperf__cpu_ring_t *ring = source->ring;
   int rc;
@@ -193,11 +221,10 @@ static int source_connect(const uvperf__evlist_t *evlist,
     return uvperf__error_set(error, rc, UVPERF_CAUSE_UNKNOWN,
                              "the kernel returned the same id for two events");
   if (source->ring != NULL)
-    rc = uvperf__cpu_ring_join(source->ring, fd);
-  if (rc == 0)
-    return 0;
-  uvperf__decoder_remove(records->decoder, &source->source);
-  return uvperf__explain_control(error, rc, &control);
+    rc = ring_join(source->ring, fd, source->shape->attr, error);
+  if (rc != 0)
+    uvperf__decoder_remove(records->decoder, &source->source);
+  return rc;
 }
 
 int uvperf__evlist_join(uvperf__evlist_t *evlist, const evlist_target_t *target,
@@ -211,14 +238,17 @@ int uvperf__evlist_join(uvperf__evlist_t *evlist, const evlist_target_t *target,
   if (evlist->records->rings == NULL)
     return 0;
   *is_vital = 1;
-  source = source_make(evlist, target, place, attr);
+  source = evlist->is_array ? uvperf__calloc(1, sizeof(*source))
+                            : source_make(evlist, target, place, attr);
   if (source == NULL)
     return records_no_memory(error);
   if (uvperf__attr_writes_records(own))
     rc = uvperf__cpu_rings_get(evlist->records->rings, place->place.cpu,
                                &source->ring, error);
   if (rc == 0)
-    rc = source_connect(evlist, source, event->fd, is_vital, error);
+    rc = evlist->is_array
+             ? ring_join(source->ring, event->fd, own, error)
+             : source_connect(evlist, source, event->fd, is_vital, error);
   if (rc != 0) {
     source_free(source);
     return rc;
@@ -227,7 +257,8 @@ int uvperf__evlist_join(uvperf__evlist_t *evlist, const evlist_target_t *target,
     event->source = source;
   else
     event->silent = source;
-  source->writes_samples = uvperf__attr_writes_samples(own);
+  source->writes_samples =
+      !evlist->is_array && uvperf__attr_writes_samples(own);
   if (source->writes_samples)
     uvperf__cpu_ring_add_source(source->ring, &source->source);
   return 0;
@@ -246,6 +277,10 @@ void uvperf__evlist_stop_writing(const uvperf__evlist_t *evlist,
 }
 
 static void source_retire(uvperf__evlist_t *evlist, evlist_source_t *source) {
+  if (evlist->is_array) {
+    source_free(source);
+    return;
+  }
   source->left_at = uvperf__evlist_now();
   if (evlist->records->first_retired == NULL)
     evlist->records->first_retired = source;

@@ -283,9 +283,10 @@ static void adding_explain_fds(const uvperf__adding_t *adding,
 
 /* Records point to the items of their sources, so the labels must be there. */
 static int adding_label_sources(uvperf__adding_t *adding) {
-  int rc = adding->evlist->records->rings == NULL
+  const uvperf__evlist_t *evlist = adding->evlist;
+  int rc = evlist->records->rings == NULL || evlist->is_array
                ? 0
-               : uvperf__evlist_label(adding->evlist);
+               : uvperf__evlist_label(evlist);
 
   return rc == 0 ? 0
                  : uvperf__error_shortage(&adding->why, rc,
@@ -406,8 +407,12 @@ int uvperf__adding_begin(uvperf__adding_t *adding, uvperf__evlist_t *evlist,
                          const uvperf_target_t *targets, size_t nr,
                          int is_deferred, uvperf_error_t *error) {
   const uvperf__target_context_t context = {
-      (evlist->flags & UVPERF_SET_RECORDS) != 0, evlist->opening->is_brief, 0,
-      is_deferred ? (int)uvperf__sys_gettid() : 0, 0};
+      (evlist->flags & UVPERF_SET_RECORDS) != 0,
+      evlist->opening->is_brief,
+      0,
+      is_deferred ? (int)uvperf__sys_gettid() : 0,
+      0,
+      evlist->is_array ? "options.cpus" : "target.cpus"};
   int rc;
 
   memset(adding, 0, sizeof(*adding));

@@ -3,6 +3,7 @@
 #include "host/target.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "host/cgroup.h"
@@ -133,8 +134,11 @@ static int read_cpus(const uvperf_target_t *target,
 }
 
 static int explain_cpus(const expand_t *expand, int code) {
-  return uvperf__error_online(expand->error, code,
-                              "list the CPUs in target.cpus");
+  char remedy[48];
+
+  snprintf(remedy, sizeof(remedy), "list the CPUs in %s",
+           expand->context->cpus_name);
+  return uvperf__error_online(expand->error, code, remedy);
 }
 
 /* Gets the list of CPUs. */

@@ -48,6 +48,7 @@ typedef struct uvperf__target_context_s {
   int self; /* the id of the calling thread; 0: asked from the kernel */
   /* Of the next target to be listed: what uvperf__target_begin has found. */
   uint64_t start;
+  const char *cpus_name; /* of target.cpus, for errors */
 } uvperf__target_context_t;
 
 /* Call it in the call that receives the target, which was checked. Replaces a

@@ -49,8 +49,8 @@ int uvperf__set_new_opening(set_opening_t **made, set_t *impl,
   opening->base.done = opening_done;
   opening->base.free = opening_free;
   opening->base.open_cb = options->open_cb;
-  rc = uvperf__evlist_new_adding(&opening->evlist, options, &opening->adding,
-                                 error);
+  rc = uvperf__evlist_new_adding(&opening->evlist, options, NULL,
+                                 &opening->adding, error);
   if (rc == 0)
     *made = opening;
   else

@@ -24,7 +24,7 @@ static uvperf_target_t target_of(uint32_t type, int pid) {
 
 static int expand_one(const uvperf_target_t *target, int has_rings,
                       uvperf__target_spots_t *spots, uvperf_error_t *error) {
-  uvperf__target_context_t look = {has_rings, 0, 0, 0, 0};
+  uvperf__target_context_t look = {has_rings, 0, 0, 0, 0, "target.cpus"};
 
   return uvperf__target_expand(&look, target, spots, error);
 }

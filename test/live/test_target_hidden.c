@@ -99,7 +99,7 @@ static pid_t fork_other(int *go) {
 static int expand(uint32_t type, int pid, uvperf__target_spots_t *spots,
                   uvperf_error_t *error) {
   uvperf_target_t target = UVPERF_TARGET_INIT;
-  uvperf__target_context_t look = {0, 0, 0, 0, 0};
+  uvperf__target_context_t look = {0, 0, 0, 0, 0, "target.cpus"};
 
   target.type = type;
   target.pid = pid;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests as tables of text. A row is a test: its name, and steps with a scripted
  * kernel on a made-up host with the CPUs 0 to 2. A subject has the words for
- * what is tested: scripted_evlist.h, scripted_handles.h, scripted_outputs.h.
+ * what is tested: scripted_evlist.h, scripted_handles.h, scripted_array.h.
  *
  *   {"offline_cpu_is_a_failure",
  *    "attrs 1; cpus 0-1; fail open 2 ENODEV; open -> open e0@0 @1 ENODEV\n"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The attr of a map's events: the user's, and the library's changes. */
-#include "scripted_outputs.h"
+#include "scripted_array.h"
 
 static const scripted_row_t rows[] = {
     {"attr_by_default_is_bpf_output_with_raw",
@@ -76,5 +76,5 @@ static const scripted_row_t rows[] = {
 };
 
 int main(void) {
-  return SCRIPTED_ROWS(&scripted_outputs, rows);
+  return SCRIPTED_ROWS(&scripted_array, rows);
 }

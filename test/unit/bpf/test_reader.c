@@ -23,8 +23,8 @@ static const scripted_row_t rows[] = {
      "map 8; online 0-1; reader; start h0; turn 3; foreign 1; close h0 -> read "
      "e0 e2, DISABLE e0 e2\n"
      "keys -> 1!\n"
-     "run -> h0 closed, DISABLE e0 e2, close e0 e2, munmap e3, close e3, "
-     "munmap e1, close e1\n"},
+     "run -> h0 closed, close e0 e2, munmap e3, close e3, munmap e1, close "
+     "e1\n"},
     /* One by one, if the file is also the caller's. */
     {"close_of_a_callers_file_takes_entries_out",
      "map 8; online 0-1; fail map_by_id 1+ EPERM; reader; start h0; close h0 "
@@ -59,9 +59,8 @@ static const scripted_row_t rows[] = {
      "stop h0; start h0; keys -> 0 1\n"},
     /* -- many CPUs --------------------------------------------------------- */
     {"reader_of_many_cpus_is_closed_by_the_pool",
-     "map 70; reader cpus=0-69; hold; close h0; turn ->\n"
-     "pool -> close e0 e2 e4, munmap e1, close e1, munmap e3, close e3, munmap "
-     "e5, close e5, h0 closed\n"},
+     "map 70; online 0-69; reader; hold; close h0; turn ->\n"
+     "pool; count close -> 141\n"},
 };
 
 int main(void) {

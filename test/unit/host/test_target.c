@@ -132,7 +132,7 @@ static void show(const uvperf__target_spots_t *spots, char text[512]) {
 
 static int expand_one(const uvperf_target_t *target, int has_rings,
                       uvperf__target_spots_t *spots, uvperf_error_t *error) {
-  uvperf__target_context_t look = {has_rings, 0, 0, 0, 0};
+  uvperf__target_context_t look = {has_rings, 0, 0, 0, 0, "target.cpus"};
 
   return uvperf__target_expand(&look, target, spots, error);
 }
@@ -317,7 +317,7 @@ static uint64_t start_seen(uvperf__target_context_t *look) {
 }
 
 static void proc_is_asked_whose_it_is_until_it_is_the_own(void **state) {
-  uvperf__target_context_t look = {0, 0, 0, 0, 0};
+  uvperf__target_context_t look = {0, 0, 0, 0, 0, "target.cpus"};
   uvperf__target_context_t another = look;
 
   write_task(78, 78, 1);
@@ -331,7 +331,7 @@ static void proc_is_asked_whose_it_is_until_it_is_the_own(void **state) {
 }
 
 static void start_time_is_not_read_if_not_needed(void **state) {
-  uvperf__target_context_t look = {0, 1, 0, 0, 0};
+  uvperf__target_context_t look = {0, 1, 0, 0, 0, "target.cpus"};
 
   own_proc();
   write_task(78, 78, 1);
@@ -392,7 +392,7 @@ static void process_that_cannot_be_listed_reports_why(void **state) {
 
 /* The start that is found now, of the target's task. */
 static uint64_t start_now(uvperf_target_t *target) {
-  uvperf__target_context_t look = {0, 0, 0, 78, 0};
+  uvperf__target_context_t look = {0, 0, 0, 78, 0, "target.cpus"};
   uint64_t start;
 
   assert_int_equal(uvperf__target_begin(&look, target, 1, &start, NULL), 0);
@@ -403,7 +403,7 @@ static void target_to_be_listed_later_is_identified_now(void **state) {
   static const uint32_t types[] = {UVPERF_TARGET_SELF, UVPERF_TARGET_THREAD,
                                    UVPERF_TARGET_PROCESS,
                                    UVPERF_TARGET_COMMAND};
-  uvperf__target_context_t look = {0, 0, 0, 78, 0};
+  uvperf__target_context_t look = {0, 0, 0, 78, 0, "target.cpus"};
   uvperf__target_spots_t spots;
   uvperf_target_t target;
   uvperf_error_t error;

@@ -84,16 +84,16 @@ static const scripted_row_t rows[] = {
      "opener 3 EACCES; returns EACCES reader program\n"
      "opener 4 EACCES; reader program -> program, open e3@0, program, open "
      "e4@me:0, mmap e4, SET_OUTPUT e3 e4, program, open e5@1, program fails, "
-     "close e5 e3, munmap e4, close e4, EACCES permission\n"},
+     "close e5, DISABLE e3, munmap e4, close e4 e3, EACCES permission\n"},
     {"reader_that_gets_an_event_twice_is_eexist",
      "map 8; online 0-1; opener 2 again; reader program -> program, open e0@0, "
      "program fails, close e0, EEXIST argument\n"
      "opener 3 again; reader program -> program, open e1@0, program, open "
-     "e2@me:0, mmap e2, SET_OUTPUT e1 e2, program fails, close e1, munmap e2, "
-     "close e2, EEXIST argument\n"
+     "e2@me:0, mmap e2, SET_OUTPUT e1 e2, program fails, DISABLE e1, munmap "
+     "e2, close e2 e1, EEXIST argument\n"
      "opener 4 again; reader program -> program, open e3@0, program, open "
      "e4@me:0, mmap e4, SET_OUTPUT e3 e4, program, open e5@1, program fails, "
-     "close e5 e3, munmap e4, close e4, EEXIST argument\n"},
+     "close e5, DISABLE e3, munmap e4, close e4 e3, EEXIST argument\n"},
 };
 
 static const scripted_row_t set_rows[] = {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "scripted_outputs.h"
+#include "scripted_array.h"
 
 #include "attr/kernel_knows.h"
-#include "bpf/outputs.h"
+#include "bpf/attr.h"
+#include "decode/decoder.h"
 #include "make_cpus.h"
 #include "make_host.h"
 #include "scripted_kernel.h"
@@ -12,11 +13,15 @@ static struct {
   uvperf_bpf_reader_options_t options;
   int map_fd; /* -1 with options.path */
   char cpus[300];
-  uvperf__bpf_outputs_t *outputs;
+  uvperf__evlist_t *evlist;
 } run;
 
 static uvperf__cpu_rings_t *rings(void) {
-  return uvperf__bpf_outputs_rings(run.outputs);
+  return uvperf__evlist_rings(run.evlist);
+}
+
+static const struct perf_event_attr *attr(void) {
+  return uvperf__evlist_decoder(run.evlist)->only.source->attr;
 }
 
 /* -- what is opened -------------------------------------------------------- */
@@ -79,51 +84,57 @@ static void do_options(const step_t *step) {
 /* A failure leaves nothing. */
 static void do_new(const step_t *step) {
   size_t fds = support_count_fds(), blocks = fake_live_allocations();
+  uvperf__adding_t adding;
+  int rc;
 
   (void)step;
-  row_returned(uvperf__bpf_outputs_new(&run.outputs, run.map_fd, &run.options,
-                                       &row_result.error));
-  if (row_result.code == 0)
+  rc = uvperf__bpf_evlist_new(&run.evlist, run.map_fd, &run.options, &adding,
+                              &row_result.error);
+  if (rc == 0)
+    rc = uvperf__adding_run(&adding, &row_result.error);
+  row_returned(rc);
+  if (rc == 0)
     return;
-  assert_null(run.outputs);
+  uvperf__evlist_free(run.evlist);
+  run.evlist = NULL;
   assert_int_equal(support_count_fds(), fds);
   assert_int_equal(fake_live_allocations(), blocks);
 }
 
 static void do_free(const step_t *step) {
   (void)step;
-  uvperf__bpf_outputs_free(run.outputs);
-  run.outputs = NULL;
+  uvperf__evlist_leave_maps(run.evlist);
+  uvperf__evlist_free(run.evlist);
+  run.evlist = NULL;
 }
 
 static void do_enable(const step_t *step) {
   (void)step;
-  row_returned(uvperf__bpf_outputs_enable(run.outputs, &row_result.error));
+  row_returned(uvperf__evlist_enable(run.evlist, &row_result.error));
 }
 
 static void do_disable(const step_t *step) {
   (void)step;
-  uvperf__bpf_outputs_disable(run.outputs);
+  uvperf__evlist_disable(run.evlist, NULL);
 }
 
 static void do_put(const step_t *step) {
-  row_returned(step_is(step, 0, "put")
-                   ? uvperf__bpf_outputs_put(run.outputs, &row_result.error)
-                   : uvperf__bpf_outputs_take(run.outputs, &row_result.error));
+  row_returned(uvperf__evlist_put(run.evlist, step_is(step, 0, "put"),
+                                  &row_result.error));
 }
 
 static void do_leave(const step_t *step) {
   (void)step;
-  uvperf__bpf_outputs_leave_map(run.outputs);
+  uvperf__evlist_leave_maps(run.evlist);
 }
 
 static void do_come(const step_t *step) {
-  row_returned(uvperf__bpf_outputs_cpu_come(
-      run.outputs, (int)step_value(step, 1), &row_result.error));
+  row_returned(uvperf__evlist_cpu_come(run.evlist, (int)step_value(step, 1),
+                                       &row_result.error));
 }
 
 static void do_gone(const step_t *step) {
-  uvperf__bpf_outputs_cpu_gone(run.outputs, (int)step_value(step, 1));
+  uvperf__evlist_cpu_gone(run.evlist, (int)step_value(step, 1));
 }
 
 /* -- what there is --------------------------------------------------------- */
@@ -133,14 +144,9 @@ static void do_status(const step_t *step) {
 
   for (i = 1; i < step->nr; i++) {
     say_next();
-    say("%s", step_code_name(uvperf__bpf_outputs_cpu_status(
-                  run.outputs, (int)step_value(step, i))));
+    say("%s", step_code_name(uvperf__evlist_cpu_status(
+                  run.evlist, (int)step_value(step, i))));
   }
-}
-
-static void do_are_put(const step_t *step) {
-  (void)step;
-  say("%d", uvperf__bpf_outputs_are_put(run.outputs));
 }
 
 static void do_rings(const step_t *step) {
@@ -161,38 +167,27 @@ static void do_rings(const step_t *step) {
 }
 
 static void do_fields(const step_t *step) {
-  say_fields(uvperf__bpf_outputs_attr(run.outputs), step, 1);
+  say_fields(attr(), step, 1);
 }
 
 static void do_attr_size(const step_t *step) {
   (void)step;
-  assert_int_equal(uvperf__bpf_outputs_attr(run.outputs)->size,
-                   sizeof(struct perf_event_attr));
+  assert_int_equal(attr()->size, sizeof(struct perf_event_attr));
 }
 
 static void do_lost(const step_t *step) {
   say_number(uvperf__cpu_rings_find(rings(), (int)step_value(step, 1))->lost);
 }
 
-static const scripted_verb_t outputs_verbs[] = {{"cpus", do_cpus},
-                                                {"attr", do_attr},
-                                                {"options", do_options},
-                                                {"new", do_new},
-                                                {"free", do_free},
-                                                {"enable", do_enable},
-                                                {"disable", do_disable},
-                                                {"put", do_put},
-                                                {"take", do_put},
-                                                {"leave", do_leave},
-                                                {"come", do_come},
-                                                {"gone", do_gone},
-                                                {"status", do_status},
-                                                {"are_put", do_are_put},
-                                                {"rings", do_rings},
-                                                {"fields", do_fields},
-                                                {"attr_size", do_attr_size},
-                                                {"lost", do_lost},
-                                                {NULL, NULL}};
+static const scripted_verb_t array_verbs[] = {
+    {"cpus", do_cpus},       {"attr", do_attr},     {"options", do_options},
+    {"new", do_new},         {"free", do_free},     {"enable", do_enable},
+    {"disable", do_disable}, {"put", do_put},       {"take", do_put},
+    {"leave", do_leave},     {"come", do_come},     {"gone", do_gone},
+    {"status", do_status},
+
+    {"rings", do_rings},     {"fields", do_fields}, {"attr_size", do_attr_size},
+    {"lost", do_lost},       {NULL, NULL}};
 
 /* -- rows ------------------------------------------------------------------ */
 
@@ -207,15 +202,15 @@ static void begin(void) {
 }
 
 static int is_open(void) {
-  return run.outputs != NULL;
+  return run.evlist != NULL;
 }
 
-static void close_outputs(void) {
-  uvperf__bpf_outputs_free(run.outputs);
+static void close_array(void) {
+  uvperf__evlist_free(run.evlist);
 }
 
 static void end(void) {
 }
 
-const scripted_subject_t scripted_outputs = {
-    {outputs_verbs, NULL}, NULL, begin, NULL, is_open, close_outputs, end};
+const scripted_subject_t scripted_array = {
+    {array_verbs, NULL}, NULL, begin, NULL, is_open, close_array, end};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The events of a map on a scripted machine: what is opened, what is refused,
  * and that nothing is left after a failure. */
-#include "scripted_outputs.h"
+#include "scripted_array.h"
 
 static const scripted_row_t rows[] = {
     {"new_opens_an_event_and_a_ring_for_each_cpu",
@@ -15,8 +15,7 @@ static const scripted_row_t rows[] = {
      "rings -> cpu0 e1 of 1, cpu2 e3 of 1, cpu3 e5 of 1, cpu4 e7 of 1, cpu5 e9 "
      "of 1\n"
      "status 0 2 5 1 8 -1 -> 0, 0, 0, ENODEV, ENOENT, ENOENT\n"
-     "keys ->\n"
-     "are_put -> 0\n"},
+     "keys ->\n"},
     {"put_goes_by_the_ids_of_the_cpus",
      "cpus 0,2-5 0-7; new; put; keys -> 0 2 3 4 5\n"
      "take; keys ->\n"},
@@ -74,12 +73,13 @@ static const scripted_row_t rows[] = {
     {"open_that_fails_is_reported_and_undone",
      "fail open 1 EACCES; new -> open @0 EACCES, EACCES permission\n"
      "fail open 4 EPERM; new -> open e0@0 e1@me:0, mmap e1, SET_OUTPUT e0 e1, "
-     "open e2@1 @me:1 EPERM, close e2 e0, munmap e1, close e1, EPERM "
+     "open e2@1 @me:1 EPERM, close e2, DISABLE e0, munmap e1, close e1 e0, "
+     "EPERM "
      "permission\n"
      "fail open 7 ENOSYS; new -> open e3@0 e4@me:0, mmap e4, SET_OUTPUT e3 e4, "
      "open e5@1 e6@me:1, mmap e6, SET_OUTPUT e5 e6, open e7@2 e8@me:2, mmap "
-     "e8, SET_OUTPUT e7 e8, open @3 ENOSYS, close e3 e5 e7, munmap e8, close "
-     "e8, munmap e6, close e6, munmap e4, close e4, ENOSYS no_perf\n"
+     "e8, SET_OUTPUT e7 e8, open @3 ENOSYS, DISABLE e3 e5 e7, munmap e8, close "
+     "e8, munmap e6, close e6, munmap e4, close e4 e3 e5 e7, ENOSYS no_perf\n"
      "fail open 1 ENOENT; new -> open @0 ENOENT, ENOENT no_event\n"
      "fail open 1 ENOMEM; new -> open @0 ENOMEM, ENOMEM memory\n"
      "fail open 1 ENFILE; new -> open @0 ENFILE, ENFILE files\n"
@@ -104,12 +104,14 @@ static const scripted_row_t rows[] = {
     /* Lower numbers are open. */
     {"number_of_fds_needed_is_reported",
      "fail open 1 EMFILE; new -> open @0 EMFILE, EMFILE files\n"
-     "says '4 CPUs'\n"
+     "says '4 events and 4 rings'\n"
      "fail open 8 EMFILE; new -> open e0@0 e1@me:0, mmap e1, SET_OUTPUT e0 e1, "
      "open e2@1 e3@me:1, mmap e3, SET_OUTPUT e2 e3, open e4@2 e5@me:2, mmap "
-     "e5, SET_OUTPUT e4 e5, open e6@3 @me:3 EMFILE, close e6 e0 e2 e4, munmap "
-     "e5, close e5, munmap e3, close e3, munmap e1, close e1, EMFILE files\n"
-     "says '4 CPUs'\n"
+     "e5, SET_OUTPUT e4 e5, open e6@3 @me:3 EMFILE, close e6, DISABLE e0 e2 "
+     "e4, munmap "
+     "e5, close e5, munmap e3, close e3, munmap e1, close e1 e0 e2 e4, EMFILE "
+     "files\n"
+     "says '4 events and 4 rings'\n"
      "needed_at_least 12\n"},
     /* perf_event_mlock_kb is enough for all when they are smaller. */
     {"rings_shrink_together",
@@ -145,5 +147,5 @@ static const scripted_row_t rows[] = {
 };
 
 int main(void) {
-  return SCRIPTED_ROWS(&scripted_outputs, rows);
+  return SCRIPTED_ROWS(&scripted_array, rows);
 }

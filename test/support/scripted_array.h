@@ -9,13 +9,13 @@
  *                             wakeup_bytes=N, ring_bytes=N, cpus=LIST, path,
  *                             overwrite, fixed
  *   new, free, enable, disable, put, take, leave, come CPU, gone CPU
- *   status CPU..., are_put, rings (CPU, owner and number of writers), fields
+ *   status CPU..., rings (CPU, owner and number of writers), fields
  *   FIELD... (of the attr), lost CPU */
-#ifndef UVPERF_TEST_SCRIPTED_OUTPUTS_H
-#define UVPERF_TEST_SCRIPTED_OUTPUTS_H
+#ifndef UVPERF_TEST_SCRIPTED_ARRAY_H
+#define UVPERF_TEST_SCRIPTED_ARRAY_H
 
 #include "scripted_row.h"
 
-extern const scripted_subject_t scripted_outputs;
+extern const scripted_subject_t scripted_array;
 
 #endif
