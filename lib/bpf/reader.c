@@ -235,28 +235,28 @@ static int reader_start(void *owner, const uvperf_stream_options_t *options,
 
 /* -- the map --------------------------------------------------------------- */
 
-/* The events stay enabled, because an event with side-band records writes them
- * without the map too. */
-int uvperf_bpf_reader_unpublish(uvperf_bpf_reader_t *reader,
-                                uvperf_error_t *error) {
+/* After unpublish the events stay enabled, because an event with side-band
+ * records writes them without the map too. */
+static int reader_switch(uvperf_bpf_reader_t *reader, int is_in,
+                         uvperf_error_t *error) {
   reader_t *impl = uvperf__handle_impl(&reader->handle);
   int rc = uvperf__handle_check(&impl->base, error);
 
   if (rc == 0)
-    rc = uvperf__evlist_put(impl->evlist, 0, error);
+    rc = is_in ? reader_publish(impl, error)
+               : uvperf__evlist_put(impl->evlist, 0, error);
   impl->base.was_switched |= rc == 0;
   return rc;
 }
 
+int uvperf_bpf_reader_unpublish(uvperf_bpf_reader_t *reader,
+                                uvperf_error_t *error) {
+  return reader_switch(reader, 0, error);
+}
+
 int uvperf_bpf_reader_publish(uvperf_bpf_reader_t *reader,
                               uvperf_error_t *error) {
-  reader_t *impl = uvperf__handle_impl(&reader->handle);
-  int rc = uvperf__handle_check(&impl->base, error);
-
-  if (rc == 0)
-    rc = reader_publish(impl, error);
-  impl->base.was_switched |= rc == 0;
-  return rc;
+  return reader_switch(reader, 1, error);
 }
 
 /* -- next ------------------------------------------------------------------ */

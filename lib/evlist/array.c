@@ -24,17 +24,6 @@
 
 /* -- which CPUs ------------------------------------------------------------ */
 
-int uvperf__evlist_open_array(uvperf__evlist_t *evlist,
-                              const uvperf__array_map_t *map,
-                              uvperf_error_t *error) {
-  evlist_attr_t *own = &evlist->attrs->at[0];
-  int rc = uvperf__evlist_open_map(own, map->fd, map->path, error);
-
-  if (rc == 0)
-    evlist->nr_entries = own->map->max_entries;
-  return rc;
-}
-
 /* Also returns 1 if this is not known, so that the caller tries to open the
  * event. */
 static int cpu_is_online(int cpu) {
@@ -42,7 +31,7 @@ static int cpu_is_online(int cpu) {
 }
 
 static int cpu_has_entry(const uvperf__evlist_t *evlist, int cpu) {
-  return (uint32_t)cpu < evlist->nr_entries;
+  return (uint32_t)cpu < evlist->attrs->at[0].nr_entries;
 }
 
 static int explain_no_cpu(const uvperf__evlist_t *evlist, const char *cpus,
@@ -56,7 +45,7 @@ static int explain_no_cpu(const uvperf__evlist_t *evlist, const char *cpus,
                            "entries is online; the online CPUs are %.47s",
                            cpus != NULL ? " of options.cpus \"" : "",
                            cpus != NULL ? cpus : "", cpus != NULL ? "\"" : "",
-                           evlist->nr_entries, online);
+                           evlist->attrs->at[0].nr_entries, online);
 }
 
 int uvperf__evlist_plan_array(const uvperf__evlist_t *evlist,
@@ -75,15 +64,13 @@ int uvperf__evlist_plan_array(const uvperf__evlist_t *evlist,
           error,
           "options.cpus has CPU %d, but the map has %u entries; create it with "
           "more max_entries, or leave that CPU out",
-          cpu, evlist->nr_entries);
-    if (!cpu_has_entry(evlist, cpu)) {
-      event->state = EVENT_ABSENT;
-    } else if (cpus != NULL && !cpu_is_online(cpu)) {
-      event->state = EVENT_FAILED;
-      event->code = -ENODEV;
-    } else {
+          cpu, evlist->attrs->at[0].nr_entries);
+    if (cpu_has_entry(evlist, cpu) && (cpus == NULL || cpu_is_online(cpu))) {
       nr++;
+      continue;
     }
+    event->state = EVENT_FAILED;
+    event->code = -ENODEV;
   }
   return nr != 0 ? 0 : explain_no_cpu(evlist, cpus, error);
 }
@@ -91,6 +78,7 @@ int uvperf__evlist_plan_array(const uvperf__evlist_t *evlist,
 int uvperf__evlist_cpu_status(const uvperf__evlist_t *evlist, int cpu) {
   const evlist_target_t *target = evlist->places->targets[0];
   const evlist_event_t *event = NULL;
+  int code = -ENODEV;
   size_t i;
 
   for (i = 0; i < target->nr_places; i++)
@@ -99,10 +87,10 @@ int uvperf__evlist_cpu_status(const uvperf__evlist_t *evlist, int cpu) {
   if (cpu < 0 || cpu > UVPERF__MAX_CPU ||
       (event == NULL && !target->follows_cpus))
     return -ENOENT;
-  if (event != NULL && event->state == EVENT_OPEN)
-    return 0;
-  if (event != NULL && event->state == EVENT_FAILED && event->code != -ENODEV)
-    return event->code;
+  if (event != NULL)
+    code = event->state == EVENT_OPEN ? 0 : event->code;
+  if (code != -ENODEV)
+    return code;
   if (uvperf__system_has_cpu("possible", cpu) == 0)
     return -ENOENT;
   if (!cpu_has_entry(evlist, cpu))

@@ -41,6 +41,7 @@ typedef struct evlist_attr_s {
   int bpf_fd;
   uint64_t bpf_cookie;
   uvperf__bpf_map_t *map; /* for its events; NULL: none */
+  uint32_t nr_entries;    /* of the map, also when it is closed */
   int is_map_filled;      /* the map is kept filled with the events */
 } evlist_attr_t;
 

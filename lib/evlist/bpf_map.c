@@ -144,10 +144,14 @@ static int map_check(const uvperf__evlist_t *evlist, size_t attr,
 
 int uvperf__evlist_open_map(evlist_attr_t *own, int map_fd, const char *path,
                             uvperf_error_t *error) {
+  int rc;
+
   own->map = uvperf__calloc(1, sizeof(*own->map));
   if (own->map == NULL)
     return uvperf__error_shortage(error, -ENOMEM, "cannot open the map");
-  return uvperf__bpf_map_open(own->map, map_fd, path, error);
+  rc = uvperf__bpf_map_open(own->map, map_fd, path, error);
+  own->nr_entries = own->map->max_entries;
+  return rc;
 }
 
 /* Each part of an attr counts on its own CPUs. */

@@ -84,7 +84,8 @@ static int evlist_begin(int is_brief, int is_deferred,
   if (rc == 0)
     rc = uvperf__evlist_begin_records(made, options, error);
   if (rc == 0 && map != NULL)
-    rc = uvperf__evlist_open_array(made, map, error);
+    rc =
+        uvperf__evlist_open_map(&made->attrs->at[0], map->fd, map->path, error);
   if (rc == 0)
     rc = uvperf__adding_begin(adding, made, options->targets,
                               options->nr_targets, is_deferred, error);

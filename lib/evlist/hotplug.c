@@ -259,7 +259,8 @@ int uvperf__evlist_cpu_come(uvperf__evlist_t *evlist, int cpu,
   size_t i;
   int rc = uvperf__evlist_check(evlist, error);
 
-  if (rc != 0 || (evlist->is_array && (uint32_t)cpu >= evlist->nr_entries))
+  if (rc != 0 ||
+      (evlist->is_array && (uint32_t)cpu >= evlist->attrs->at[0].nr_entries))
     return rc;
   memset(&first, 0, sizeof(first));
   evlist->opening->tracepoints = &tracepoints;

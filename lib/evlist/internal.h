@@ -27,9 +27,7 @@ struct uvperf__evlist_s {
   uint32_t process; /* the process that opened the events */
   int is_none;      /* see uvperf__evlist_new_none */
   int is_enabled;
-  /* For the events of a BPF map: see array.c. */
-  int is_array;
-  uint32_t nr_entries; /* of the map */
+  int is_array; /* see array.c */
 };
 
 /* -- base.c -- */

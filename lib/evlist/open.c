@@ -375,13 +375,15 @@ static int open_event(attempt_t *attempt, uvperf_error_t *error) {
 }
 
 /* A shortage is a failure of the call, because it would be a matter of chance
- * which events are open. */
+ * which events are open. The event of an array whose CPU has gone offline is
+ * opened when the CPU comes. */
 static int fail_event(const attempt_t *attempt, uvperf_error_t *why,
                       uvperf_error_t *error) {
   evlist_event_t *event = &attempt->place->events[attempt->attr];
 
   if (attempt->is_vital || uvperf__error_is_shortage(why) ||
-      uvperf__evlist_is_strict(attempt->evlist, why->code)) {
+      ((attempt->evlist->flags & UVPERF_SET_STRICT) &&
+       !(attempt->evlist->is_array && why->code == -ENODEV))) {
     uvperf__evlist_locate(why, attempt->attr, attempt->target->index);
     if (error != NULL)
       *error = *why;

@@ -101,8 +101,8 @@ void uvperf__evlist_reattach(uvperf__evlist_t *evlist);
 
 /* -- bpf_map.c -- */
 
-/* Opens the map of an attr: see uvperf__bpf_map_open. Returns 0, or a code and
- * the error. */
+/* Opens the map of an attr, as uvperf__bpf_map_open does. Returns 0, or a code
+ * and the error. */
 int uvperf__evlist_open_map(evlist_attr_t *own, int map_fd, const char *path,
                             uvperf_error_t *error);
 
@@ -120,11 +120,6 @@ int uvperf__evlist_leave_entry(const uvperf__evlist_t *evlist,
                                uvperf_error_t *error);
 
 /* -- array.c -- */
-
-/* Opens the map of an array. Returns 0, or a code and the error. */
-int uvperf__evlist_open_array(uvperf__evlist_t *evlist,
-                              const uvperf__array_map_t *map,
-                              uvperf_error_t *error);
 
 /* Called when the places of the target were planned from a list of CPUs, or
  * from the online CPUs (NULL). Plans no event for an offline CPU of the list,

@@ -4,8 +4,6 @@
 #ifndef UVPERF_LIB_EVLIST_PLACES_H
 #define UVPERF_LIB_EVLIST_PLACES_H
 
-#include <errno.h>
-
 #include "evlist/internal.h"
 
 /* The counts of an event since it was opened. */
@@ -155,14 +153,6 @@ static inline int uvperf__evlist_walk_next(evlist_at_t *at) {
 /* Whether the target consists of tasks, which end. CPUs and cgroups do not. */
 static inline int uvperf__evlist_target_is_tasks(uint32_t type) {
   return type != UVPERF_TARGET_CPUS && type != UVPERF_TARGET_CGROUP;
-}
-
-/* Whether the failure of one event is a failure of the call. The event of an
- * offline CPU in an array is opened when the CPU comes. */
-static inline int uvperf__evlist_is_strict(const uvperf__evlist_t *evlist,
-                                           int code) {
-  return (evlist->flags & UVPERF_SET_STRICT) != 0 &&
-         !(evlist->is_array && code == -ENODEV);
 }
 
 /* Whether the event is open, and writes into a ring. */

@@ -283,10 +283,9 @@ static void adding_explain_fds(const uvperf__adding_t *adding,
 
 /* Records point to the items of their sources, so the labels must be there. */
 static int adding_label_sources(uvperf__adding_t *adding) {
-  const uvperf__evlist_t *evlist = adding->evlist;
-  int rc = evlist->records->rings == NULL || evlist->is_array
+  int rc = adding->evlist->records->rings == NULL
                ? 0
-               : uvperf__evlist_label(evlist);
+               : uvperf__evlist_label(adding->evlist);
 
   return rc == 0 ? 0
                  : uvperf__error_shortage(&adding->why, rc,
@@ -407,12 +406,10 @@ int uvperf__adding_begin(uvperf__adding_t *adding, uvperf__evlist_t *evlist,
                          const uvperf_target_t *targets, size_t nr,
                          int is_deferred, uvperf_error_t *error) {
   const uvperf__target_context_t context = {
-      (evlist->flags & UVPERF_SET_RECORDS) != 0,
-      evlist->opening->is_brief,
-      0,
-      is_deferred ? (int)uvperf__sys_gettid() : 0,
-      0,
-      evlist->is_array ? "options.cpus" : "target.cpus"};
+      .has_rings = (evlist->flags & UVPERF_SET_RECORDS) != 0,
+      .no_starts = evlist->opening->is_brief,
+      .self = is_deferred ? (int)uvperf__sys_gettid() : 0,
+      .cpus_name = evlist->is_array ? "options.cpus" : "target.cpus"};
   int rc;
 
   memset(adding, 0, sizeof(*adding));

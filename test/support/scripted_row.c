@@ -51,6 +51,11 @@ static void do_says(const step_t *step) {
     step_fail(step->text, row_result.error.reason);
 }
 
+static void do_says_no(const step_t *step) {
+  if (strstr(row_result.error.reason, step_word(step, 1)) != NULL)
+    step_fail(step->text, row_result.error.reason);
+}
+
 static void do_needed(const step_t *step) {
   (void)step;
   say("%llu", (unsigned long long)row_result.error.needed);
@@ -78,13 +83,10 @@ static void do_never(const step_t *step) {
 
 /* These keep the result of the step before. */
 static const scripted_verb_t row_verbs[] = {
-    {"says", do_says},
-    {"needed", do_needed},
-    {"needed_at_least", do_needed_at_least},
-    {"sweep", do_sweep},
-    {"on", do_on},
-    {"never", do_never},
-    {"on_each", do_on},
+    {"says", do_says},     {"says_no", do_says_no},
+    {"needed", do_needed}, {"needed_at_least", do_needed_at_least},
+    {"sweep", do_sweep},   {"on", do_on},
+    {"never", do_never},   {"on_each", do_on},
     {NULL, NULL}};
 
 static const scripted_verb_t *find_in(const scripted_verb_t *verbs,

@@ -87,7 +87,7 @@
  *   hold (the pool waits), refuse_work (it does not), pool [N | work], slow
  *   (each open is a request of its own)
  * The row
- *   says TEXT                 what the last reason must contain
+ *   says TEXT                 what the last reason must contain; "says_no"
  *   needed, needed_at_least N what the last error says
  *   on TEXT 'STEP|STEP...'    the next callback that prints TEXT runs steps
  *   on_each 'STEP|STEP...'    each callback does; on TEXT never: none may come

@@ -60,7 +60,9 @@ static const scripted_row_t rows[] = {
     /* -- many CPUs --------------------------------------------------------- */
     {"reader_of_many_cpus_is_closed_by_the_pool",
      "map 70; online 0-69; reader; hold; close h0; turn ->\n"
-     "pool; count close -> 141\n"},
+     "count ioctl -> 140\n"
+     "pool; count ioctl -> 140\n"
+     "count close -> 141\n"},
 };
 
 int main(void) {

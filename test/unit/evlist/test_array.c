@@ -16,6 +16,7 @@ static const scripted_row_t rows[] = {
      "of 1\n"
      "status 0 2 5 1 8 -1 -> 0, 0, 0, ENODEV, ENOENT, ENOENT\n"
      "keys ->\n"},
+    {"new_needs_no_ids", "new; count ioctl_ptr -> 0\n"},
     {"put_goes_by_the_ids_of_the_cpus",
      "cpus 0,2-5 0-7; new; put; keys -> 0 2 3 4 5\n"
      "take; keys ->\n"},
@@ -60,7 +61,7 @@ static const scripted_row_t rows[] = {
     /* A list of the user's is tried. */
     {"sysfs_that_cannot_be_read_is_no_cpu",
      "no_host; new -> ENOENT no_cpu\n"
-     "says 'mount sysfs'\n"
+     "says 'mount sysfs on /sys, or list the CPUs in options.cpus'\n"
      "options cpus=0-1; new; status 1 -> 0\n"},
     {"cpu_of_a_list_that_is_offline_waits",
      "cpus 0,3 0-3; options cpus=0-1,3,9; new -> open e0@0 e1@me:0, mmap e1, "
@@ -90,6 +91,7 @@ static const scripted_row_t rows[] = {
     {"open_that_is_e2big_leaves_the_size",
      "fail open 1 E2BIG; new -> open @0 E2BIG, E2BIG old_kernel\n"
      "says attr.size\n"
+     "says_no FALLBACK\n"
      "new; attr_size\n"
      "cpus 0-4 0-4; fail open 1 E2BIG; come 4 -> open @4 E2BIG, E2BIG "
      "old_kernel\n"

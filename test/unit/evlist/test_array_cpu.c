@@ -61,6 +61,12 @@ static const scripted_row_t rows[] = {
      "lost 1 -> 5\n"
      "words e8 0 5; gone 1 -> bpf delete 1, read e8, close e8\n"
      "lost 1 -> 10\n"},
+    /* Each sample would have the number, or a group that is not read. */
+    {"losses_are_not_counted_with_values_of_the_user",
+     "kernel with lost; attr sample_type=0x410; new; fields read_format -> 0\n"
+     "free; attr read_format=8; new; fields read_format -> 8\n"
+     "free; attr read_format=24; new; gone 1 -> close e18\n"
+     "free; attr read_format=1; new; fields read_format -> 17\n"},
     {"cpu_that_is_not_in_the_list_gets_no_event",
      "max_entries 3; options cpus=0,2; new; enable; put; come 1 ->\n"
      "come 3 ->\n"
