@@ -192,6 +192,15 @@ static void process_is_traced_with_its_child_until_they_are_gone(void **state) {
   assert_int_equal(own, 100);
 }
 
+/* 32-bit Arm does not report the end of a call that began before tracing:
+ * ret_fast_syscall in arch/arm/kernel/entry-common.S shifts the flags before it
+ * looks for the one that asks for it. */
+#ifdef __arm__
+#define LEAST_ENDS 0
+#else
+#define LEAST_ENDS 1
+#endif
+
 /* The thread waits in a read(2) that began before tracing. */
 static void thread_is_summed_up_without_what_it_starts(void **state) {
   static tool_run_t run = {
@@ -222,7 +231,7 @@ static void thread_is_summed_up_without_what_it_starts(void **state) {
     calls += 100;
   }
   assert_int_equal(calls, 100);
-  assert_int_equal(no_begin, 1);
+  assert_in_range(no_begin, LEAST_ENDS, 1);
 }
 
 static void thread_is_printed_with_the_name_that_it_has_then(void **state) {
