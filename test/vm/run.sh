@@ -78,29 +78,28 @@ is_slow() {
 # x86_64 do not boot with it on more than one CPU, and on s390x a CPU that waits
 # for another one waits for a minute.
 machine() {
-  # A second of work takes about ten on the host.
-  icount="-icount shift=0,sleep=off" program_seconds=80 parameters=
+  # Seconds of the host, which may be busy.
+  icount= program_seconds=900 parameters=
   case $1 in
     aarch64 | aarch64-rt)
       arch=arm64 triplet=aarch64-linux-gnu console=ttyAMA0 cpu=aarch64
       kernel=linux-image-cloud-arm64
+      # A second of work takes about ten on the host.
+      icount="-icount shift=0,sleep=off" program_seconds=80
       # Waits take longer on a kernel with PREEMPT_RT.
       [ "$1" = aarch64 ] || kernel=linux-image-rt-arm64 program_seconds=120
       qemu="qemu-system-aarch64 -M virt -cpu max -smp 4" ;;
     armv7)
       arch=armhf triplet=arm-linux-gnueabihf console=ttyAMA0 cpu=arm
-      icount='' program_seconds=300
       kernel=linux-image-armmp-lpae
       qemu="qemu-system-arm -M virt -cpu max -smp 2" ;;
     s390x)
       arch=s390x triplet=s390x-linux-gnu console=ttysclp0 cpu=s390x
-      icount='' program_seconds=900
       kernel=linux-image-s390x
       qemu="qemu-system-s390x -M s390-ccw-virtio -cpu max -smp 2" ;;
     x86_64)
       arch=amd64 triplet=x86_64-linux-gnu console=ttyS0 cpu=x86_64
       kernel=linux-image-cloud-amd64
-      icount='' program_seconds=300
       # On a busy host the kernel would switch to a clock of 4 ms.
       parameters=tsc=reliable
       # With a thread for each CPU, interrupts between CPUs get lost.

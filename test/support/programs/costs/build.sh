@@ -44,7 +44,7 @@ split() {
 
 case $variant in
   c-clang) need clang clang && compile_c clang $fp ;;
-  c*) need "${CC:-cc}" "a C compiler" ;;
+  c*) need "${CC:-cc}" "a compiler" ;;
 esac
 case $variant in
   c) compile_c "${CC:-cc}" $fp ;;

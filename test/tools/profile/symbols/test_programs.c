@@ -96,7 +96,7 @@ static void reason_is_kept_when_other_functions_have_names(void **state) {
   ask_names_t ask;
   uint32_t object;
 
-  need(__func__, "a C compiler", "cc --version");
+  need(__func__, "a compiler", "cc --version");
   assert_int_equal(ask_names_run("cc -O2 -rdynamic program.c -o program"), 0);
   hidden = ask_names_place("program", "hidden");
   exported = ask_names_place("program", "main");
@@ -119,7 +119,7 @@ static uint64_t make_program(const char *flags) {
 static void static_function_has_its_name_until_it_is_stripped(void **state) {
   uint64_t address;
 
-  need(__func__, "a C compiler", "cc --version");
+  need(__func__, "a compiler", "cc --version");
   address = make_program("");
   expect_name("program", address, NULL, "hidden");
   expect_name("program", address + 9, NULL, "hidden");
@@ -162,7 +162,7 @@ static void place_has_the_innermost_symbol_that_holds_it(void **state) {
   uint32_t object;
   size_t i;
 
-  need(__func__, "a C compiler", "cc --version");
+  need(__func__, "a compiler", "cc --version");
   ask_names_write("symbols.s", symbols_source, sizeof(symbols_source) - 1);
   assert_int_equal(ask_names_run("cc symbols.s -o symbols 2>/dev/null"), 0);
   first = ask_names_place("symbols", "main");
@@ -201,7 +201,7 @@ static void handler_returns_to_sigreturn(void **state) {
   uint64_t back;
   size_t i;
 
-  need(__func__, "a C compiler", "cc --version");
+  need(__func__, "a compiler", "cc --version");
   for (i = 0; i < 3; i++) {
     snprintf(source, sizeof(source), format, cases[i].last, cases[i].size);
     ask_names_write("back.s", source, strlen(source));
@@ -225,7 +225,7 @@ static void stripped_function_is_known_by_where_it_begins(void **state) {
   uint32_t object;
   size_t i;
 
-  need(__func__, "a C compiler", "cc --version");
+  need(__func__, "a compiler", "cc --version");
   address = make_program("");
   assert_int_equal(ask_names_run("strip program"), 0);
   ask_names_begin(&ask, NULL);
@@ -252,7 +252,7 @@ static void code_outside_of_every_function_belongs_to_none(void **state) {
   ask_names_t ask;
   uint32_t object;
 
-  need(__func__, "a C compiler", "cc --version");
+  need(__func__, "a compiler", "cc --version");
   ask_names_write("gap.c", source, strlen(source));
   assert_int_equal(ask_names_run("cc -O2 -c program.c && "
                                  "cc -O2 -fno-asynchronous-unwind-tables "
@@ -276,7 +276,7 @@ static void code_outside_of_every_function_belongs_to_none(void **state) {
 static void debug_link_beside_the_program_names_it(void **state) {
   uint64_t address;
 
-  need(__func__, "a C compiler", "cc --version");
+  need(__func__, "a compiler", "cc --version");
   address = make_program("-Wl,--build-id=none");
   assert_int_equal(
       ask_names_run("mkdir -p .debug && "
@@ -294,7 +294,7 @@ static void debug_link_beside_the_program_names_it(void **state) {
 static void debug_file_of_the_build_id_names_it(void **state) {
   uint64_t address;
 
-  need(__func__, "a C compiler", "cc --version");
+  need(__func__, "a compiler", "cc --version");
   address = make_program("-Wl,--build-id=0xabcdef0123456789");
   assert_int_equal(ask_names_run("mkdir -p debug/.build-id/ab && "
                                  "objcopy --only-keep-debug program "
@@ -308,7 +308,7 @@ static void debug_file_of_the_build_id_names_it(void **state) {
 static void compressed_symbol_table_in_the_program_names_it(void **state) {
   uint64_t address;
 
-  need(__func__, "a C compiler", "cc --version");
+  need(__func__, "a compiler", "cc --version");
   need(__func__, "xz", "xz --version");
   address = make_program("");
   assert_int_equal(
@@ -325,7 +325,7 @@ static void entry_of_the_plt_is_named_after_its_function(void **state) {
   unsigned long address = 0;
   FILE *dump;
 
-  need(__func__, "a C compiler", "cc --version");
+  need(__func__, "a compiler", "cc --version");
   make_program("");
   snprintf(line, sizeof(line), "objdump -d '%s' | grep '<puts@plt>:'",
            ask_names_in("program"));
@@ -493,7 +493,7 @@ static void expect_inlined_by(const char *compiler) {
 }
 
 static void inlined_functions_are_those_of_addr2line(void **state) {
-  need(__func__, "a C compiler", "cc --version");
+  need(__func__, "a compiler", "cc --version");
   need(__func__, "addr2line", "addr2line --version");
   expect_inlined_by("cc");
   if (system("command -v clang >/dev/null") == 0)
