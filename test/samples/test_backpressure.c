@@ -46,7 +46,7 @@ typedef struct result_s {
   unsigned int pauses;
 } result_t;
 
-/* The reader sleeps until a second after the target has ended. */
+/* The reader sleeps until the target has ended. */
 static void run_with(result_t *result, size_t pages) {
   char command[512];
   tool_run_t run = {.args = {"/bin/sh", "-c", command},
@@ -63,8 +63,10 @@ static void run_with(result_t *result, size_t pages) {
   run.data = &target;
   snprintf(command, sizeof(command),
            "%s %d page-faults/period=1/u | "
-           "{ sleep 1; echo reader >&2; sleep 1; wc -l; }",
-           SAMPLE_PATH, (int)target.pid);
+           "{ sleep 1; echo reader >&2; "
+           "until grep -q '^State:.Z' /proc/%d/status; do sleep 0.1; done; "
+           "wc -l; }",
+           SAMPLE_PATH, (int)target.pid, (int)target.pid);
   tool_run(&run);
   assert_int_equal(support_wait(target.pid), 0);
   tool_run_expect_status(&run, 0);
