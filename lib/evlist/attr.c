@@ -55,9 +55,7 @@ static int check_attrs(const uvperf_set_options_t *options,
     uvperf__error_set(error, -E2BIG, UVPERF_CAUSE_ARGUMENT,
                       "options.nr_attrs %zu is more than %d; make several sets",
                       options->nr_attrs, UVPERF__EVENT_LIST_MOST);
-    if (error != NULL)
-      error->limit = UVPERF__EVENT_LIST_MOST;
-    return -E2BIG;
+    return uvperf__error_limit(error, -E2BIG, UVPERF__EVENT_LIST_MOST, 0);
   }
   for (i = 0; i < options->nr_attrs; i++)
     if (options->attrs[i] == NULL)
@@ -411,20 +409,17 @@ static void order_attrs(uvperf__evlist_t *evlist) {
 }
 
 int uvperf__evlist_make_attrs(uvperf__evlist_t *evlist) {
+  evlist_attrs_t *attrs = evlist->attrs;
   size_t i;
 
-  evlist->attrs->at =
-      uvperf__calloc(evlist->attrs->nr, sizeof(evlist->attrs->at[0]));
-  evlist->attrs->flags = uvperf__calloc(evlist->attrs->nr, 1);
-  evlist->attrs->next_parts =
-      uvperf__calloc(evlist->attrs->nr, sizeof(evlist->attrs->next_parts[0]));
-  evlist->attrs->order =
-      uvperf__calloc(evlist->attrs->nr, sizeof(evlist->attrs->order[0]));
-  for (i = 0; evlist->attrs->at != NULL && i < evlist->attrs->nr; i++)
-    evlist->attrs->at[i].bpf_fd = -1;
-  return evlist->attrs->at == NULL || evlist->attrs->flags == NULL ||
-                 evlist->attrs->next_parts == NULL ||
-                 evlist->attrs->order == NULL
+  attrs->at = uvperf__calloc(attrs->nr, sizeof(attrs->at[0]));
+  attrs->flags = uvperf__calloc(attrs->nr, 1);
+  attrs->next_parts = uvperf__calloc(attrs->nr, sizeof(attrs->next_parts[0]));
+  attrs->order = uvperf__calloc(attrs->nr, sizeof(attrs->order[0]));
+  for (i = 0; attrs->at != NULL && i < attrs->nr; i++)
+    attrs->at[i].bpf_fd = -1;
+  return attrs->at == NULL || attrs->flags == NULL ||
+                 attrs->next_parts == NULL || attrs->order == NULL
              ? -ENOMEM
              : 0;
 }

@@ -42,11 +42,8 @@ int uvperf__evlist_fail(uvperf__evlist_t *evlist, const uvperf_place_t *place,
   return 0;
 }
 
-/* Removes the failures of a target that match the place and the attr. A NULL
- * place matches all places, pid 0 in the place matches all pids, and SIZE_MAX
- * matches all attrs. */
-static void failures_forget(uvperf__evlist_t *evlist, uint32_t target,
-                            const uvperf_place_t *place, size_t attr) {
+void uvperf__evlist_forget(uvperf__evlist_t *evlist, uint32_t target,
+                           const uvperf_place_t *place, size_t attr) {
   const uvperf_set_failure_t *failure;
   size_t kept = 0;
   size_t i;
@@ -60,22 +57,6 @@ static void failures_forget(uvperf__evlist_t *evlist, uint32_t target,
       evlist->places->failures[kept++] = *failure;
   }
   evlist->places->nr_failures = kept;
-}
-
-void uvperf__evlist_forget(uvperf__evlist_t *evlist, uint32_t target) {
-  failures_forget(evlist, target, NULL, SIZE_MAX);
-}
-
-void uvperf__evlist_forget_place(uvperf__evlist_t *evlist,
-                                 const uvperf_place_t *place) {
-  failures_forget(evlist, place->target, place, SIZE_MAX);
-}
-
-void uvperf__evlist_forget_misfit(uvperf__evlist_t *evlist, uint32_t target,
-                                  size_t attr) {
-  const uvperf_place_t none = {.cpu = -1};
-
-  failures_forget(evlist, target, &none, attr);
 }
 
 /* -- ordering -------------------------------------------------------------- */

@@ -113,7 +113,7 @@ static void place_replan(uvperf__evlist_t *evlist,
             ? EVENT_ABSENT
             : EVENT_PLANNED;
   }
-  uvperf__evlist_forget_place(evlist, &place->place);
+  uvperf__evlist_forget(evlist, target->index, &place->place, SIZE_MAX);
 }
 
 /* -- opening -------------------------------------------------------------- */

@@ -214,15 +214,11 @@ int uvperf__evlist_fail(uvperf__evlist_t *evlist, const uvperf_place_t *place,
                         size_t attr, const uvperf_error_t *why,
                         uvperf_error_t *error);
 
-/* Forgets the failures of a target. */
-void uvperf__evlist_forget(uvperf__evlist_t *evlist, uint32_t target);
-
-/* The first function forgets the failures of one place. The second forgets the
- * failure of one attr that fits nowhere on the target (cpu -1). */
-void uvperf__evlist_forget_place(uvperf__evlist_t *evlist,
-                                 const uvperf_place_t *place);
-void uvperf__evlist_forget_misfit(uvperf__evlist_t *evlist, uint32_t target,
-                                  size_t attr);
+/* Forgets the failures of a target that match the place and the attr. A NULL
+ * place matches all places, pid 0 in the place matches all pids, and SIZE_MAX
+ * matches all attrs. */
+void uvperf__evlist_forget(uvperf__evlist_t *evlist, uint32_t target,
+                           const uvperf_place_t *place, size_t attr);
 
 /* Orders the failures by target, place and attr. A new failure
  * may stand after failures that belong behind it. */

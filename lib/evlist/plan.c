@@ -291,6 +291,7 @@ static int plan_attr(plan_t *plan, size_t attr) {
 /* Called when an attr that fitted nowhere on the target fits now. */
 static void target_make_fit(uvperf__evlist_t *evlist, evlist_target_t *target,
                             size_t attr) {
+  const uvperf_place_t nowhere = {.cpu = -1}; /* see plan_fail */
   evlist_event_t *event;
   size_t i;
 
@@ -302,7 +303,7 @@ static void target_make_fit(uvperf__evlist_t *evlist, evlist_target_t *target,
     event->code = 0;
     event->is_unfit = 0;
   }
-  uvperf__evlist_forget_misfit(evlist, target->index, attr);
+  uvperf__evlist_forget(evlist, target->index, &nowhere, attr);
 }
 
 void uvperf__evlist_plan_place(uvperf__evlist_t *evlist,
@@ -405,7 +406,7 @@ int uvperf__evlist_plan(uvperf__evlist_t *evlist, const uvperf_target_t *asked,
     *planned = target;
     return 0;
   }
-  uvperf__evlist_forget(evlist, target->index);
+  uvperf__evlist_forget(evlist, target->index, NULL, SIZE_MAX);
   uvperf__evlist_close(evlist, target);
   return rc;
 }

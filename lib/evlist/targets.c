@@ -58,7 +58,7 @@ static void target_drop(uvperf__evlist_t *evlist, size_t at) {
   for (; at < places->nr_targets; at++)
     places->targets[at] = places->targets[at + 1];
   places->nr_places -= target->nr_places;
-  uvperf__evlist_forget(evlist, target->index);
+  uvperf__evlist_forget(evlist, target->index, NULL, SIZE_MAX);
   uvperf__evlist_stop_writing(evlist, target);
   uvperf__evlist_close(evlist, target);
   uvperf__evlist_reattach(evlist);
@@ -276,8 +276,7 @@ static void adding_explain_fds(const uvperf__adding_t *adding,
       "(hard limit %llu); raise it with setrlimit(2) or ulimit -n",
       adding->nr_fds, rings, (unsigned long long)needed,
       (unsigned long long)fds.soft, (unsigned long long)fds.hard);
-  error->limit = fds.soft;
-  error->needed = needed;
+  uvperf__error_limit(error, -EMFILE, fds.soft, needed);
   uvperf__evlist_locate(error, attr, target);
 }
 

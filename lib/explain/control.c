@@ -109,6 +109,12 @@ static int control_say(const refusal_t *refusal, int cause, const char *format,
   return 1;
 }
 
+/* Fills limit and needed, after the reason. Always returns 1. */
+static int control_limit(const refusal_t *refusal, uint64_t limit,
+                         uint64_t needed) {
+  return uvperf__error_limit(refusal->error, 1, limit, needed);
+}
+
 /* -- REFRESH, PERIOD ------------------------------------------------------ */
 
 /* Each of these functions is a test of the table below. Those named after a
@@ -146,9 +152,7 @@ static int period_einval(const refusal_t *refusal) {
       "%llu Hz is above kernel.perf_event_max_sample_rate, %lld; sample less "
       "often or raise it",
       (unsigned long long)value, (long long)most);
-  refusal->error->limit = (uint64_t)most;
-  refusal->error->needed = value;
-  return 1;
+  return control_limit(refusal, (uint64_t)most, value);
 }
 
 /* -- SET_FILTER ----------------------------------------------------------- */
@@ -262,9 +266,7 @@ static int bpf_e2big(const refusal_t *refusal) {
       "%d programs are attached to it, which is the limit; detach one by "
       "closing its event",
       MOST_PROGRAMS);
-  refusal->error->limit = MOST_PROGRAMS;
-  refusal->error->needed = MOST_PROGRAMS + 1;
-  return 1;
+  return control_limit(refusal, MOST_PROGRAMS, MOST_PROGRAMS + 1);
 }
 
 /* Returns the words after the name of a capability. capable() in the kernel
@@ -300,8 +302,7 @@ static int query_enospc(const refusal_t *refusal) {
   control_say(refusal, UVPERF_CAUSE_BPF_PROGRAMS,
               "%llu programs are attached; pass an array for this many ids",
               (unsigned long long)refusal->control->value);
-  refusal->error->needed = refusal->control->value;
-  return 1;
+  return control_limit(refusal, 0, refusal->control->value);
 }
 
 /* -- MODIFY_ATTRIBUTES ---------------------------------------------------- */
@@ -365,8 +366,7 @@ static int modify_e2big(const refusal_t *refusal) {
       "the attr has fields after the %u bytes that this kernel knows; leave "
       "them 0",
       refusal->control->wanted->size);
-  refusal->error->limit = refusal->control->wanted->size;
-  return 1;
+  return control_limit(refusal, refusal->control->wanted->size, 0);
 }
 
 /* -- every request -------------------------------------------------------- */

@@ -143,9 +143,7 @@ int uvperf__open_or_allow(const uvperf__open_call_t *call,
 
 int uvperf__open_limit(const uvperf__open_call_t *call, uint64_t limit,
                        uint64_t needed) {
-  call->error->limit = limit;
-  call->error->needed = needed;
-  return 1;
+  return uvperf__error_limit(call->error, 1, limit, needed);
 }
 
 int uvperf__open_fault(const uvperf__open_call_t *call, int cause,

@@ -82,9 +82,8 @@ static int explain_locked(uvperf_error_t *error, int code, size_t bytes) {
       "used); use smaller rings, raise a limit, or get CAP_IPC_LOCK",
       (unsigned long long)needed, (long long)kb, cpus,
       (unsigned long long)(locked / 1024), (long long)status_kib("VmPin:"));
-  error->limit = locked > UINT64_MAX - limit ? UINT64_MAX : limit + locked;
-  error->needed = needed;
-  return code;
+  limit = locked > UINT64_MAX - limit ? UINT64_MAX : limit + locked;
+  return uvperf__error_limit(error, code, limit, needed);
 }
 
 /* mlock_future_ok in mm/mmap.c returns this code after mlockall(2) with
@@ -99,9 +98,8 @@ static int explain_mlockall(uvperf_error_t *error, int code, size_t bytes) {
                     "raise it, or call mlockall later",
                     (unsigned long long)(bytes + page_bytes()),
                     (unsigned long long)locked, (long long)used);
-  error->limit = locked;
-  error->needed = (uint64_t)used * 1024 + bytes + page_bytes();
-  return code;
+  return uvperf__error_limit(error, code, locked,
+                             (uint64_t)used * 1024 + bytes + page_bytes());
 }
 
 /* The kernel does not report which of these ran out. */

@@ -36,8 +36,6 @@ static const char *type_fault(uint32_t type) {
     return "bp_type must be HW_BREAKPOINT_W, _RW or _X";
   if (IS_X86 && type == BREAKPOINT_READ)
     return "x86 has no breakpoints for reads only; use HW_BREAKPOINT_RW";
-  if (type > (BREAKPOINT_READ | BREAKPOINT_WRITE) && type != BREAKPOINT_X)
-    return "bp_type must be HW_BREAKPOINT_W, _RW or _X";
   return NULL;
 }
 

@@ -313,9 +313,7 @@ static int check_room(const uvperf__parse_t *parse,
   uvperf__parse_fail(parse, at, -E2BIG, UVPERF_CAUSE_ARGUMENT,
                      "the list has more than %d events; make several lists",
                      UVPERF__EVENT_LIST_MOST);
-  if (parse->error != NULL)
-    parse->error->limit = UVPERF__EVENT_LIST_MOST;
-  return -E2BIG;
+  return uvperf__error_limit(parse->error, -E2BIG, UVPERF__EVENT_LIST_MOST, 0);
 }
 
 static node_t *new_node(void) {
@@ -766,9 +764,7 @@ static int check_addition(const uvperf_event_list_t *list, int leader,
   uvperf__error_set(error, -E2BIG, UVPERF_CAUSE_ARGUMENT,
                     "the list has more than %d events; make several lists",
                     UVPERF__EVENT_LIST_MOST);
-  if (error != NULL)
-    error->limit = UVPERF__EVENT_LIST_MOST;
-  return -E2BIG;
+  return uvperf__error_limit(error, -E2BIG, UVPERF__EVENT_LIST_MOST, 0);
 }
 
 static int fill_attr_node(node_t *node, const struct perf_event_attr *attr,

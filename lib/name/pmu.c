@@ -366,17 +366,16 @@ static int build_fitting(const char *name, void *data) {
 }
 
 static int unknown_pmu(const pmus_t *pmus) {
-  char shown[UVPERF__SHOW_BYTES], meant[UVPERF__MEANT_BYTES];
   const uvperf__parse_t *parse = pmus->build->parse;
   uvperf__span_t head = pmus->build->text->head;
   uvperf__near_miss_t miss;
 
   uvperf__near_miss_init(&miss, head.at, uvperf__span_length(head));
   uvperf__pmu_each(uvperf__near_miss_each, &miss);
-  return uvperf__parse_fail(
-      parse, head.at, -ENOENT, UVPERF_CAUSE_NO_EVENT,
-      pmus->is_pattern ? "no PMU matches '%s'%s" : "there is no PMU '%s'%s",
-      uvperf__span_show(head, shown), uvperf__parse_meant(miss.best, meant));
+  return uvperf__parse_unknown(parse, head,
+                               pmus->is_pattern ? "no PMU matches '%s'%s"
+                                                : "there is no PMU '%s'%s",
+                               miss.best);
 }
 
 static int build_several(pmus_t *pmus) {

@@ -74,16 +74,13 @@ int uvperf__probe_take(uvperf__event_build_t *build,
 
 static int unknown_symbol(const uvperf__parse_t *parse, uvperf__span_t symbol,
                           int fd) {
-  char shown[UVPERF__SHOW_BYTES], meant[UVPERF__MEANT_BYTES];
   uvperf__near_miss_t miss;
 
   uvperf__near_miss_init(&miss, symbol.at, uvperf__span_length(symbol));
   if (uvperf__elf_each_symbol(fd, uvperf__near_miss_each, &miss) == -ENOMEM)
     return uvperf__parse_shortage(parse, symbol.at, -ENOMEM);
-  return uvperf__parse_fail(parse, symbol.at, -ENOENT, UVPERF_CAUSE_NO_EVENT,
-                            "the file has no function '%s'%s",
-                            uvperf__span_show(symbol, shown),
-                            uvperf__parse_meant(miss.best, meant));
+  return uvperf__parse_unknown(parse, symbol, "the file has no function '%s'%s",
+                               miss.best);
 }
 
 static const struct {

@@ -287,15 +287,12 @@ void uvperf__term_near_miss(uvperf__near_miss_t *miss) {
 
 static int term_unknown(const uvperf__event_build_t *build,
                         const uvperf__term_t *term) {
-  char shown[UVPERF__SHOW_BYTES], meant[UVPERF__MEANT_BYTES];
   uvperf__near_miss_t miss;
 
   uvperf__near_miss_init(&miss, term->key.at, uvperf__span_length(term->key));
   uvperf__term_near_miss(&miss);
-  return uvperf__parse_fail(build->parse, term->key.at, -ENOENT,
-                            UVPERF_CAUSE_NO_EVENT, "there is no term '%s'%s",
-                            uvperf__span_show(term->key, shown),
-                            uvperf__parse_meant(miss.best, meant));
+  return uvperf__parse_unknown(build->parse, term->key,
+                               "there is no term '%s'%s", miss.best);
 }
 
 static int apply_known(uvperf__event_build_t *build,

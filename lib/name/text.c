@@ -78,6 +78,15 @@ const char *uvperf__parse_meant(const char *best,
   return text;
 }
 
+int uvperf__parse_unknown(const uvperf__parse_t *parse, uvperf__span_t span,
+                          const char *format, const char *best) {
+  char shown[UVPERF__SHOW_BYTES], meant[UVPERF__MEANT_BYTES];
+
+  return uvperf__parse_fail(parse, span.at, -ENOENT, UVPERF_CAUSE_NO_EVENT,
+                            format, uvperf__span_show(span, shown),
+                            uvperf__parse_meant(best, meant));
+}
+
 /* -- pieces ---------------------------------------------------------------- */
 
 size_t uvperf__span_length(uvperf__span_t span) {
@@ -190,11 +199,8 @@ int uvperf__parse_number(const uvperf__parse_t *parse, uvperf__span_t span,
   if (rc == -ERANGE || number > most) {
     uvperf__parse_bad(parse, span.at, "%s is too large; the limit is %#llx",
                       uvperf__span_show(span, shown), (unsigned long long)most);
-    if (parse->error != NULL) {
-      parse->error->limit = most;
-      parse->error->needed = rc == 0 ? number : UINT64_MAX;
-    }
-    return -EINVAL;
+    return uvperf__error_limit(parse->error, -EINVAL, most,
+                               rc == 0 ? number : UINT64_MAX);
   }
   *value = number;
   return 0;

@@ -55,7 +55,12 @@ int uvperf__parse_bad_piece(const uvperf__parse_t *parse, uvperf__span_t span,
 int uvperf__parse_shortage(const uvperf__parse_t *parse, const char *at,
                            int code);
 
-/* Returns " (did you mean 'x'?)", or "" if `best` is "". */
+/* Explains that there is no event or term of this name. The format has a %s for
+ * the piece, and a %s for the nearest name. Returns -ENOENT. */
+int uvperf__parse_unknown(const uvperf__parse_t *parse, uvperf__span_t span,
+                          const char *format, const char *best);
+
+/* Returns "; did you mean 'x'?", or "" if `best` is "". */
 #define UVPERF__MEANT_BYTES 96
 const char *uvperf__parse_meant(const char *best,
                                 char text[UVPERF__MEANT_BYTES]);

@@ -25,7 +25,6 @@ typedef struct tracepoint_s {
 } tracepoint_t;
 
 static int unknown_category(const tracepoint_t *tracepoint) {
-  char shown[UVPERF__SHOW_BYTES], meant[UVPERF__MEANT_BYTES];
   const uvperf__event_build_t *build = tracepoint->build;
   uvperf__span_t head = build->text->head;
   uvperf__near_miss_t miss;
@@ -35,10 +34,8 @@ static int unknown_category(const tracepoint_t *tracepoint) {
   uvperf__generic_each(PERF_TYPE_HARDWARE, uvperf__near_miss_each, &miss);
   uvperf__generic_each_alias(PERF_TYPE_HARDWARE, uvperf__near_miss_each, &miss);
   uvperf__generic_each(PERF_TYPE_SOFTWARE, uvperf__near_miss_each, &miss);
-  return uvperf__parse_fail(
-      build->parse, head.at, -ENOENT, UVPERF_CAUSE_NO_EVENT,
-      "there is no tracepoint category '%s'%s", uvperf__span_show(head, shown),
-      uvperf__parse_meant(miss.best, meant));
+  return uvperf__parse_unknown(
+      build->parse, head, "there is no tracepoint category '%s'%s", miss.best);
 }
 
 static int is_same_name(const char *name, void *data) {

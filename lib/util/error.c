@@ -56,6 +56,15 @@ int uvperf__error_set(uvperf_error_t *error, int code, int cause,
   return code;
 }
 
+int uvperf__error_limit(uvperf_error_t *error, int code, uint64_t limit,
+                        uint64_t needed) {
+  if (error != NULL) {
+    error->limit = limit;
+    error->needed = needed;
+  }
+  return code;
+}
+
 void uvperf__error_add(uvperf_error_t *error, const char *text) {
   size_t length = strlen(error->reason);
 
@@ -131,11 +140,7 @@ int uvperf__error_shortage(uvperf_error_t *error, int code, const char *what) {
   uvperf__error_set(error, code, UVPERF_CAUSE_FILES,
                     "%s: all %llu fds of RLIMIT_NOFILE are in use; raise it",
                     what, (unsigned long long)fds.soft);
-  if (error != NULL) {
-    error->limit = fds.soft;
-    error->needed = fds.needed;
-  }
-  return code;
+  return uvperf__error_limit(error, code, fds.soft, fds.needed);
 }
 
 int uvperf__error_is_shortage(const uvperf_error_t *error) {

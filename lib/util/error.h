@@ -18,6 +18,11 @@ int uvperf__error_set(uvperf_error_t *error, int code, int cause,
 #define uvperf__error_argument(error, ...)                                     \
   uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT, __VA_ARGS__)
 
+/* Adds the limit that was exceeded, and the value that was needed; 0: unknown.
+ * Call it after the reason. */
+int uvperf__error_limit(uvperf_error_t *error, int code, uint64_t limit,
+                        uint64_t needed);
+
 /* Adds to the reason, if there is room for all of the text. */
 void uvperf__error_add(uvperf_error_t *error, const char *text);
 

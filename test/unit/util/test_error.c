@@ -46,10 +46,22 @@ static void explain_cuts_a_long_reason(void **state) {
   assert_memory_equal(box.after, "ZZZZZZZZ", 8);
 }
 
+static void error_limit_is_kept_beside_the_reason(void **state) {
+  uvperf_error_t error;
+
+  uvperf__error_argument(&error, "too many");
+  assert_int_equal(uvperf__error_limit(&error, -EINVAL, 3, 4), -EINVAL);
+  assert_int_equal(error.limit, 3);
+  assert_int_equal(error.needed, 4);
+  assert_string_equal(error.reason, "too many");
+  assert_int_equal(uvperf__error_limit(NULL, -E2BIG, 3, 4), -E2BIG);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(cause_name_of_each_value_is_its_own),
       cmocka_unit_test(explain_cuts_a_long_reason),
+      cmocka_unit_test(error_limit_is_kept_beside_the_reason),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
