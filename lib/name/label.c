@@ -32,7 +32,7 @@ typedef struct label_s {
     FORM_NUMBERS /* type=…,terms, type=…,terms:modifiers */
   } form;
   int nr_terms;
-  uvperf__line_t line; /* in `text`; if it is cut, the label is not true */
+  uvperf__line_t line; /* in `text` */
   char text[UVPERF__LABEL_BYTES];
 } label_t;
 
@@ -610,14 +610,14 @@ static int label_compare(const uvperf__named_event_t *event, void *data) {
   return 0;
 }
 
-/* Whether the label is true: it names this event and no other. */
+/* Whether the label is true: it names this event and no other. A label that was
+ * cut means less than `said`. */
 static int label_is_true(const label_t *label) {
   truth_t truth = {&label->said, 0, 0};
   uvperf__event_text_t text;
   uvperf__parse_t parse;
 
-  if (label->line.length >= sizeof(label->text) ||
-      !is_same_event(&label->said.attr, label->attr))
+  if (!is_same_event(&label->said.attr, label->attr))
     return 0;
   uvperf__parse_init(&parse, label->text, NULL);
   return uvperf__event_text_scan(&parse, parse.text, &text) == 0 &&
