@@ -5,6 +5,7 @@
 #include "life.h"
 
 #include "make_cpus.h"
+#include "fake_clock.h"
 #include "fake_uevents.h"
 
 #define NR 5
@@ -327,7 +328,9 @@ static void tick_each_way(life_t *life, enum life_way way) {
   life_end(life);
 }
 
+/* A tick comes only if time passes. */
 static void set_closed_by_a_tick_inside_its_delivery(life_t *life) {
+  fake_clock_set(0);
   each_way(life, tick_each_way);
 }
 

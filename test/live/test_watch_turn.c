@@ -225,7 +225,9 @@ static void watches_started_apart_flush_in_the_same_turn(live_rings_t *first) {
   }
   assert_true(live_run_ms(first->loop, 500) <= 10 + 3);
   live_rings_comm(first, 1);
+  fake_clock_set(1); /* a slow machine has time for all of them, too */
   assert_true(live_run_until(first->loop, &first->total, 1));
+  fake_clock_set(0);
   for (i = 0; i < 4; i++)
     assert_int_equal(watched[i]->total, 1);
   for (i = 1; i < 4; i++)

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "fake_clock.h"
 #include "fake_pool.h"
 #include "live.h"
 #include "make_record.h"
@@ -238,7 +237,6 @@ static void do_set(const step_t *step) {
   int follows = step->nr > 1 && step_is(step, 1, "follow");
 
   fake_pool_hold();
-  fake_clock_set(1); /* a slow machine makes no more requests of a job */
   if (!follows)
     options.flags |= UVPERF_SET_FIXED_CPUS;
   if (step->nr > 1 && !follows)
