@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the output of a BPF program from a pinned perf event array, until
- * Ctrl-C. Needs root, or CAP_BPF and CAP_PERFMON. */
+/* Reads the output of a BPF program from a pinned map, until Ctrl-C: from a
+ * perf event array or a ring buffer, whichever it is. Needs root, or CAP_BPF
+ * and CAP_PERFMON. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,14 +13,17 @@ static void on_record(uvperf_handle_t *handle, int status,
 
   (void)handle;
   if (status != 0) {
-    fprintf(stderr, "CPU %u: %s\n", record->cpu, uv_strerror(status));
+    fprintf(stderr, "CPU %d: %s\n", (int)record->cpu, uv_strerror(status));
   } else if (uvperf_record_lost(record) > 0) {
     printf("CPU %u: %" PRIu64 " lost\n", record->cpu,
            uvperf_record_lost(record));
   } else if (record->type == PERF_RECORD_SAMPLE &&
              record->sample.raw.size >= sizeof(pid)) {
     memcpy(&pid, record->sample.raw.data, sizeof(pid)); /* as it was sent */
-    printf("CPU %u: %u\n", record->cpu, pid);
+    if (record->cpu == UINT32_MAX) /* of a ring buffer, which has no CPUs */
+      printf("%u\n", pid);
+    else
+      printf("CPU %u: %u\n", record->cpu, pid);
   }
 }
 

@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* The reader of a BPF_MAP_TYPE_PERF_EVENT_ARRAY as a libuv handle: the samples
- * that BPF programs send by bpf_perf_event_output().
+/* The reader of a BPF map as a libuv handle: the samples that BPF programs send
+ * by bpf_perf_event_output() to a BPF_MAP_TYPE_PERF_EVENT_ARRAY, or the records
+ * that they write by bpf_ringbuf_output() or bpf_ringbuf_submit() to a
+ * BPF_MAP_TYPE_RINGBUF (Linux 5.8).
  *
  *   init (-> open_cb)
  *     -> start <-> stop -> close -> close_cb
  *        publish <-> unpublish
  *
- * Each CPU has an event (PERF_COUNT_SW_BPF_OUTPUT) with a ring. In the map the
- * event is under the CPU's id: programs find it by BPF_F_CURRENT_CPU. Use one
- * reader for a map: a second reader replaces the entries of the first. To hand
- * the map over, start the second, then close the first without stop or
- * unpublish.
+ * Perf event array: each CPU has an event (PERF_COUNT_SW_BPF_OUTPUT) with a
+ * ring. In the map the event is under the CPU's id: programs find it by
+ * BPF_F_CURRENT_CPU. A second reader of a map replaces the entries of the
+ * first: to hand the map over, start the second, then close the first without
+ * stop or unpublish.
+ *
+ * Ring buffer: the programs of all CPUs write into one ring, which is the map
+ * itself. A second reader of a map takes records from the first.
  *
  * handle.h has the functions of all handles, and the rules for their use. */
 #ifndef UVPERF_BPF_H
@@ -35,12 +40,21 @@ extern "C" {
 #endif
 
 /* A record of the type PERF_RECORD_SAMPLE has what the program sent in
- * sample.raw: `data`, and `size` in bytes. `cpu` is always the CPU on which the
- * program ran. The data start 4 bytes after a multiple of 8: use memcpy, or
- * types that need no larger alignment than 4. The kernel rounds the size up,
- * with undefined bytes, so that size + 4 is a multiple of 8
- * (perf_sample_save_raw_data() in include/linux/perf_event.h). If samples have
- * different lengths, programs must send the length too.
+ * sample.raw: `data`, and `size` in bytes.
+ *
+ * Of a ring buffer: the data begin at a multiple of 8, and `size` is what the
+ * program reserved. `remaining` is as for arrays, `cpu` is UINT32_MAX, and all
+ * other fields are 0 or NULL, also `size` and `bytes` of the record, as it has
+ * no perf header. Records that programs discard are not delivered;
+ * uvperf_stats_t counts their bytes. A program can reserve up to the ring's
+ * bytes less 16, and gets -EAGAIN, or no record, if there is no room.
+ *
+ * Of a perf event array: `cpu` is always the CPU on which the program ran. The
+ * data start 4 bytes after a multiple of 8: use memcpy, or types that need no
+ * larger alignment than 4. The kernel rounds the size up, with undefined bytes,
+ * so that size + 4 is a multiple of 8 (perf_sample_save_raw_data() in
+ * include/linux/perf_event.h). If samples have different lengths, programs must
+ * send the length too.
  *
  * A record has at most 65528 bytes, so with PERF_SAMPLE_RAW alone a program can
  * send up to 65516. If a program sends more, the kernel drops or damages the
@@ -50,15 +64,25 @@ extern "C" {
  * of uvperf_stats also counts them if no later record fits. */
 typedef struct uvperf_bpf_reader_s uvperf_bpf_reader_t;
 
-/* The handle of a reader: see handle.h.
+/* The handle of a reader: see handle.h. What a ring buffer cannot do:
+ * - The kernel does not count lost records: see `lost` in the options.
+ * - Programs write whether it is read or not, from before init until after
+ *   close. unpublish is UV_EINVAL, as enable and disable are for every reader.
+ * - It follows no CPUs: uvperf_on_cpu is UV_EINVAL.
+ * - Snapshots need a map with BPF_F_RB_OVERWRITE (Linux 6.19), the flag
+ *   UVPERF_BPF_READER_OVERWRITE, and a program of 64 bits. Such a map is read
+ *   by snapshots only.
+ * A record that a program is writing holds up the records after it. If that
+ * takes long, the map's fd stays readable, so after some turns the library
+ * looks only once each millisecond.
  *
- * uvperf_close takes its entries out of the map before it returns. If another
- * program has replaced entries, the entries of that program remain. In two
- * cases these entries are removed too: the map was given by map_fd and the
- * process has no CAP_SYS_ADMIN, or the map has BPF_F_PRESERVE_ELEMS. Then close
- * deletes entries by the ids of the CPUs. If a forked child lives and has not
- * closed the handle, the disabled events can stay in the map. Then programs get
- * -EOPNOTSUPP. */
+ * Of an array: uvperf_close takes its entries out of the map before it
+ * returns. If another program has replaced entries, the entries of that
+ * program remain. In two cases these entries are removed too: the map was
+ * given by map_fd and the process has no CAP_SYS_ADMIN, or the map has
+ * BPF_F_PRESERVE_ELEMS. Then close deletes entries by the ids of the CPUs.
+ * If a forked child lives and has not closed the handle, the disabled events
+ * can stay in the map. Then programs get -EOPNOTSUPP. */
 struct uvperf_bpf_reader_s {
   uvperf_handle_t handle; /* the base, for the functions of all handles */
 };
@@ -73,12 +97,15 @@ uvperf_handle_bpf_reader(uvperf_handle_t *handle) {
 }
 
 /* Makes the rings overwritable (attr.write_backward): they keep the newest
- * records and never wake the loop. Only uvperf_snapshot delivers them. */
+ * records and never wake the loop. Only uvperf_snapshot delivers them. A ring
+ * buffer must have been made with BPF_F_RB_OVERWRITE; otherwise this flag is
+ * UV_EINVAL. */
 #define UVPERF_BPF_READER_OVERWRITE 1u
-/* Reads only the CPUs that are online at init. Without this flag the reader
- * follows CPUs while the handle is started and its loop runs. A CPU that
- * returns gets a new event, because the kernel disables the old one for good. A
- * new CPU gets an event if options.cpus is NULL or contains that CPU.
+/* Reads only the CPUs that are online at init. (It changes nothing for a ring
+ * buffer.) Without this flag the reader follows CPUs while the handle is
+ * started and its loop runs. A CPU that returns gets a new event, because the
+ * kernel disables the old one for good. A new CPU gets an event if options.cpus
+ * is NULL or contains that CPU.
  *
  * The kernel's hotplug messages need one more fd for each loop, a socket. If
  * the socket is not available or receives nothing, the reader finds changes
@@ -89,8 +116,29 @@ uvperf_handle_bpf_reader(uvperf_handle_t *handle) {
  * and of uv_hrtime. */
 #define UVPERF_BPF_READER_PERF_CLOCK 4u
 
+/* A number of 64 bits in a map, in which BPF programs count: see `lost` of the
+ * options. Zero it before you fill it. */
+typedef struct uvperf_bpf_counter_s {
+  /* The caller's fd of the map; may be closed after init. Any type of map whose
+   * values can be read by bpf(2). If the map has a value for each CPU, these
+   * are added. */
+  int map_fd;
+  /* Bytes from the start of the value to the number. A global variable of a
+   * program is in the map of its section (.bss), at the variable's offset. */
+  uint32_t offset;
+  /* The key, of as many bytes as the map's keys have. Copied. NULL is a key of
+   * zero bytes: the first entry of an array. */
+  const void *key;
+} uvperf_bpf_counter_t;
+
 /* What to read, and how. Start from UVPERF_BPF_READER_OPTIONS_INIT; NULL means
- * the same. New versions only append fields. */
+ * the same. New versions only append fields.
+ *
+ * For a ring buffer these are UV_EINVAL, with the reason in the error: attr,
+ * cpus, ring_bytes, wakeup_events above 1, wakeup_bytes, open, and
+ * UVPERF_BPF_READER_PERF_CLOCK. So options with wakeup_events 1 fit both types
+ * of map: each record wakes the loop, unless the program has set
+ * BPF_RB_NO_WAKEUP. Such records wait for flush_ms (100 ms by default). */
 typedef struct uvperf_bpf_reader_options_s {
   /* sizeof(uvperf_bpf_reader_options_t). */
   size_t size;
@@ -150,23 +198,27 @@ typedef struct uvperf_bpf_reader_options_s {
    * pool open events and rings, CPU after CPU, and then this is called: see
    * uvperf_open_cb, and open_cb of uvperf_set_options_t. */
   uvperf_open_cb open_cb;
+  /* Where the programs count records that they could not write: of a ring
+   * buffer only. lost_records of uvperf_stats is this number as it is, also
+   * what was counted before init. The library reads it by bpf(2), and not if it
+   * did so in the last 100 ms. NULL: lost_records is 0, as the kernel does not
+   * count. */
+  const uvperf_bpf_counter_t *lost;
 } uvperf_bpf_reader_options_t;
 
 /* The defaults, for an initializer. */
 #define UVPERF_BPF_READER_OPTIONS_INIT                                         \
   {                                                                            \
     sizeof(uvperf_bpf_reader_options_t), NULL, NULL, NULL, 0, 0, 0, 0, 0,      \
-        NULL, NULL, NULL                                                       \
+        NULL, NULL, NULL, NULL                                                 \
   }
 
-/** Opens an event and maps a ring for each CPU.
- *
- *  Until uvperf_start fills the map, programs get -ENOENT.
+/** Opens an event and maps a ring for each CPU, or maps the ring buffer. Until
+ *  uvperf_start fills a perf event array, its programs get -ENOENT.
  *  @param loop     Must outlive the handle.
  *  @param reader   Caller's, uninitialized; `data` is not changed. After an
  *    error it is the caller's again, and nothing is open or on the loop.
- *  @param map_fd   The caller's fd of the map; may be closed afterwards. -1
- *    with options->path.
+ *  @param map_fd   The caller's fd; may be closed afterwards. -1 with a path.
  *  @param options  Caller's, copied with all it points to. May be NULL.
  *  @param error    Receives why it failed.
  *  @return 0, or
@@ -178,12 +230,14 @@ typedef struct uvperf_bpf_reader_options_s {
  *    UV_ENODEV  no CPU with an entry in the map is online (cause no_cpu);
  *    UV_EACCES  measuring CPUs needs perf_event_paranoid 0 or CAP_PERFMON;
  *    UV_EPERM   bpf(2): no CAP_BPF, a seccomp filter, or a security module;
- *    UV_EPERM, UV_EAGAIN  a ring cannot be locked in memory (locked_memory);
+ *    UV_EPERM, UV_EAGAIN  a ring cannot be locked in memory (locked_memory), or
+ *      a ring buffer is not open for reading and writing, or frozen;
+ *    UV_EPROTO  another reader has left a ring buffer between two records;
  *    UV_EMFILE, UV_ENFILE  too few fds: see error->needed and error->limit;
  *    UV_ENOMEM  out of memory;
  *    UV_ENOSYS  this kernel has no bpf(2) or no perf events;
  *    another    see uvperf_event_init, or as error->reason says.
- *  Source: bpf(2); perf_event_open(2), "ERRORS"; kernel/bpf/arraymap.c. */
+ *  Source: bpf(2); perf_event_open(2); kernel/bpf/arraymap.c, ringbuf.c. */
 UVPERF_EXTERN int
 uvperf_bpf_reader_init(uv_loop_t *loop, uvperf_bpf_reader_t *reader, int map_fd,
                        const uvperf_bpf_reader_options_t *options,
@@ -201,6 +255,7 @@ uvperf_bpf_reader_init(uv_loop_t *loop, uvperf_bpf_reader_t *reader, int map_fd,
  *  @param error  Receives why it failed.
  *  @return 0, also when the events are not in the map. After one of these codes
  *    all events are still in the map:
+ *    UV_EINVAL  the map is a ring buffer;
  *    UV_EPERM  in a forked child (cause argument), or bpf(2) is refused, as
  *      after BPF_MAP_FREEZE (cause permission);
  *    another   see bpf(2).
@@ -211,16 +266,19 @@ UVPERF_EXTERN int uvperf_bpf_reader_unpublish(uvperf_bpf_reader_t *reader,
 /** Puts the events into the map, all or none, until unpublish or close. Records
  *  wait in the rings while the reader is not started.
  *  @param error  Receives why it failed.
- *  @return 0, also when the events are there already. Otherwise a code as for
- *    uvperf_start, and no event was put there. */
+ *  @return 0, also when the events are there already, or the map is a ring
+ *    buffer. Otherwise a code as for uvperf_start, and no event was put
+ *    there. */
 UVPERF_EXTERN int uvperf_bpf_reader_publish(uvperf_bpf_reader_t *reader,
                                             uvperf_error_t *error);
 
-/** Returns whether a CPU has an event, so that programs there can send samples.
+/** Returns whether programs on a CPU can send samples.
  *
  *  Programs can send samples only while the events are in the map.
  *  @param cpu  The CPU's id.
- *  @return 0 if it has an event; or
+ *  @return 0 if it has an event, or the map is a ring buffer and the CPU
+ * exists;
+ *    or
  *    UV_ENODEV  it is offline;
  *    UV_E2BIG   the map has no entry for it (max_entries). Programs there get
  *      -E2BIG;

@@ -346,7 +346,7 @@ typedef struct uvperf_record_s {
   uint16_t misc; /* PERF_RECORD_MISC_* */
   uint16_t size; /* bytes, the 8 of the header included */
   /* The `size` bytes of the record as the kernel wrote it, with its header,
-   * 8-byte aligned. */
+   * 8-byte aligned. NULL, and size 0, for a record of a BPF ring buffer. */
   const void *bytes;
   /* The event that wrote the record, or NULL if it is unknown. If only one
    * event of the ring writes samples, all samples belong to that event,
@@ -368,8 +368,8 @@ typedef struct uvperf_record_s {
                          have another event's time: see uvperf_sample_t */
   uint64_t id;        /* PERF_SAMPLE_ID or PERF_SAMPLE_IDENTIFIER. A sample can
                          have another event's id too */
-  uint32_t cpu;       /* PERF_SAMPLE_CPU; from a BPF reader always the CPU on
-                         which the program ran */
+  uint32_t cpu;       /* PERF_SAMPLE_CPU; from a perf event array always the
+                         CPU on which the program ran */
   uint32_t reserved;  /* the kernel's, after cpu; means nothing */
   uint64_t period;    /* PERF_SAMPLE_PERIOD, events */
   uint64_t addr;      /* PERF_SAMPLE_ADDR */

@@ -86,7 +86,8 @@ typedef struct uvperf_stream_options_s {
 typedef struct uvperf_stats_s {
   /* Records that were delivered, including those with UV_EPROTO. */
   uint64_t records;
-  /* Bytes of the delivered records. */
+  /* Bytes of the delivered records. Of a BPF ring buffer, also those of
+   * discarded records, and 8 for each header. */
   uint64_t bytes;
   /* How often the loop called a poll callback. */
   uint64_t wakeups;
@@ -136,16 +137,17 @@ typedef struct uvperf_stats_s {
    * refuses it. Such snapshots are taken as with UVPERF_SNAPSHOT_NO_WAIT. A
    * snapshot of several rings is counted once for each ring. */
   uint32_t unwaited_snapshots;
-  /* 1: the kernel was asked for lost_records (PERF_FORMAT_LOST, Linux 6.0), by
-   * read(2) of the events of rings that were half full at least. A read(2)
-   * interrupts another CPU, so the number may be up to 100 ms old, unless
-   * delivery was stopped or flushed since, or the handle closes. 0: the number
-   * is what LOST records report. A loss after which no record was written is
-   * not in it. Sets and readers ask by themselves, unless a reader's attr has
-   * PERF_SAMPLE_READ or PERF_FORMAT_GROUP. An event asks if its
-   * attr.read_format has UVPERF_FORMAT_LOST without PERF_FORMAT_GROUP: the
-   * library does not add it, because it would change what read(2) of the
-   * event's fd returns. */
+  /* Of a BPF ring buffer, 1: lost_records was read from the map of
+   * options.lost. Of others, 1: the kernel was asked for lost_records
+   * (PERF_FORMAT_LOST, Linux 6.0), by read(2) of the events of rings that were
+   * half full at least. A read(2) interrupts another CPU, so the number may be
+   * up to 100 ms old, unless delivery was stopped or flushed since, or the
+   * handle closes. 0: the number is what LOST records report. A loss after
+   * which no record was written is not in it. Sets and readers ask by
+   * themselves, unless a reader's attr has PERF_SAMPLE_READ or
+   * PERF_FORMAT_GROUP. An event asks if its attr.read_format has
+   * UVPERF_FORMAT_LOST without PERF_FORMAT_GROUP: the library does not add it,
+   * because it would change what read(2) of the event's fd returns. */
   uint32_t lost_is_read;
   /* Of lost_records, those that a PMU has lost: LOST_SAMPLES records. A larger
    * ring does not help against these. */

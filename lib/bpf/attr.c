@@ -101,10 +101,9 @@ static uint32_t ring_wakeup_bytes(const uvperf_bpf_reader_options_t *options,
   return options->wakeup_bytes;
 }
 
-int uvperf__bpf_evlist_new(uvperf__evlist_t **evlist, int map_fd,
+int uvperf__bpf_evlist_new(uvperf__evlist_t **evlist, uvperf__bpf_map_t *map,
                            const uvperf_bpf_reader_options_t *options,
                            uvperf__adding_t *adding, uvperf_error_t *error) {
-  const uvperf__array_map_t map = {map_fd, options->path};
   uvperf_set_options_t set = UVPERF_SET_OPTIONS_INIT;
   uvperf_target_t target = UVPERF_TARGET_INIT;
   struct perf_event_attr *attr = NULL;
@@ -129,7 +128,7 @@ int uvperf__bpf_evlist_new(uvperf__evlist_t **evlist, int map_fd,
     set.wakeup_bytes = ring_wakeup_bytes(options, attr);
     set.open = options->open;
     set.open_arg = options->open_arg;
-    rc = uvperf__evlist_new_adding(evlist, &set, &map, adding, error);
+    rc = uvperf__evlist_new_adding(evlist, &set, map, adding, error);
   }
   uvperf__free(attr);
   return rc;

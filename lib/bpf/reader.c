@@ -5,8 +5,11 @@
 #include "uvperf/bpf.h"
 
 #include "bpf/attr.h"
+#include "bpf/ringbuf.h"
 #include "decode/decoder.h"
 #include "evlist/evlist.h"
+#include "host/cpu_list.h"
+#include "host/system.h"
 #include "loop/handle.h"
 #include "loop/rings.h"
 #include "loop/stats.h"
@@ -124,7 +127,7 @@ static int reader_open_events(reader_t *impl, reader_opening_t *opening,
                                         error);
 }
 
-static int reader_open(reader_t *impl, int map_fd,
+static int reader_open(reader_t *impl, uvperf__bpf_map_t *map,
                        const uvperf_bpf_reader_options_t *options,
                        uvperf_error_t *error) {
   reader_opening_t *opening;
@@ -139,8 +142,8 @@ static int reader_open(reader_t *impl, int map_fd,
   opening = uvperf__calloc(1, sizeof(*opening));
   if (opening == NULL)
     return uvperf__error_shortage(error, UV_ENOMEM, "cannot open the reader");
-  rc = uvperf__bpf_evlist_new(&opening->evlist, map_fd, options,
-                              &opening->adding, error);
+  rc = uvperf__bpf_evlist_new(&opening->evlist, map, options, &opening->adding,
+                              error);
   if (rc != 0) {
     uvperf__free(opening);
     return rc;
@@ -148,6 +151,37 @@ static int reader_open(reader_t *impl, int map_fd,
   rc = reader_open_events(impl, opening, options->open_cb, error);
   if (rc != 0 || options->open_cb == NULL)
     opening_free(&opening->base);
+  return rc;
+}
+
+/* The reader of a perf event array. */
+static int array_init(uv_loop_t *loop, uvperf_bpf_reader_t *reader,
+                      uvperf__bpf_map_t *map,
+                      const uvperf_bpf_reader_options_t *options,
+                      uvperf_error_t *error) {
+  reader_t *impl;
+  int rc;
+
+  if (options->lost != NULL)
+    return uvperf__error_argument(error,
+                                  "options.lost is for ring buffers; the "
+                                  "kernel counts what a perf event array has "
+                                  "lost");
+  impl = uvperf__calloc(1, sizeof(*impl));
+  if (impl == NULL)
+    return uvperf__error_shortage(error, UV_ENOMEM, "cannot make the reader");
+  uvperf__handle_init(&impl->base, loop, &reader_kind);
+  uvperf__handle_limit_calls(&impl->base, options->open,
+                             options->open_timeout_ms);
+  impl->base.is_overwritable =
+      (options->flags & UVPERF_BPF_READER_OVERWRITE) != 0;
+  if (options->wakeup_events != 1 && options->wakeup_bytes != 1)
+    impl->default_flush_ms = UVPERF__DEFAULT_FLUSH_MS;
+  rc = reader_open(impl, map, options, error);
+  if (rc == 0)
+    uvperf__handle_publish(&impl->base, &reader->handle);
+  else
+    uvperf__handle_fail(&impl->base);
   return rc;
 }
 
@@ -159,12 +193,13 @@ int uvperf_bpf_reader_init(uv_loop_t *loop, uvperf_bpf_reader_t *reader,
                          UVPERF_BPF_READER_FIXED_CPUS |
                          UVPERF_BPF_READER_PERF_CLOCK;
   uvperf_bpf_reader_options_t own = UVPERF_BPF_READER_OPTIONS_INIT;
-  reader_t *impl;
+  uvperf__bpf_map_t map;
   int rc;
 
   if (loop == NULL || reader == NULL)
     return uvperf__error_argument(error, "loop and reader must not be NULL");
-  rc = uvperf__options_copy(&own, sizeof(own), sizeof(own), options);
+  rc = uvperf__options_copy(
+      &own, sizeof(own), offsetof(uvperf_bpf_reader_options_t, lost), options);
   if (rc != 0)
     return uvperf__error_options(error, rc, "uvperf_bpf_reader_options_t");
   if (own.flags & ~known)
@@ -173,19 +208,12 @@ int uvperf_bpf_reader_init(uv_loop_t *loop, uvperf_bpf_reader_t *reader,
     return uvperf__error_argument(error,
                                   "the map must be named once; pass map_fd, or "
                                   "set options.path with map_fd -1");
-  impl = uvperf__calloc(1, sizeof(*impl));
-  if (impl == NULL)
-    return uvperf__error_shortage(error, UV_ENOMEM, "cannot make the reader");
-  uvperf__handle_init(&impl->base, loop, &reader_kind);
-  uvperf__handle_limit_calls(&impl->base, own.open, own.open_timeout_ms);
-  impl->base.is_overwritable = (own.flags & UVPERF_BPF_READER_OVERWRITE) != 0;
-  if (own.wakeup_events != 1 && own.wakeup_bytes != 1)
-    impl->default_flush_ms = UVPERF__DEFAULT_FLUSH_MS;
-  rc = reader_open(impl, map_fd, &own, error);
-  if (rc == 0)
-    uvperf__handle_publish(&impl->base, &reader->handle);
-  else
-    uvperf__handle_fail(&impl->base);
+  rc = uvperf__bpf_map_open(&map, map_fd, own.path, 1, error);
+  if (rc != 0)
+    return rc;
+  rc = map.is_ring ? uvperf__ringbuf_init(loop, reader, &map, &own, error)
+                   : array_init(loop, reader, &map, &own, error);
+  uvperf__bpf_map_close(&map);
   return rc;
 }
 
@@ -242,6 +270,13 @@ static int reader_switch(uvperf_bpf_reader_t *reader, int is_in,
   reader_t *impl = uvperf__handle_impl(&reader->handle);
   int rc = uvperf__handle_check(&impl->base, error);
 
+  if (rc == 0 && uvperf__ringbuf_is(reader))
+    return is_in ? 0
+                 : uvperf__error_argument(
+                       error,
+                       "the map is a ring buffer, into which programs write "
+                       "whether it is read or not; detach them, or let them "
+                       "test a variable");
   if (rc == 0)
     rc = is_in ? reader_publish(impl, error)
                : uvperf__evlist_put(impl->evlist, 0, error);
@@ -303,6 +338,11 @@ int uvperf_bpf_reader_cpu_status(const uvperf_bpf_reader_t *reader, int cpu) {
 
   if (impl->base.rings == NULL)
     return uvperf__handle_check(&impl->base, NULL);
+  if (uvperf__ringbuf_is(reader))
+    return cpu < 0 || cpu > UVPERF__MAX_CPU ||
+                   uvperf__system_has_cpu("possible", cpu) == 0
+               ? UV_ENOENT
+               : 0;
   return uvperf__evlist_cpu_status(impl->evlist, cpu);
 }
 

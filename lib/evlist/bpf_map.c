@@ -142,15 +142,24 @@ static int map_check(const uvperf__evlist_t *evlist, size_t attr,
   return 0;
 }
 
-int uvperf__evlist_open_map(evlist_attr_t *own, int map_fd, const char *path,
+int uvperf__evlist_take_map(evlist_attr_t *own, uvperf__bpf_map_t *map,
                             uvperf_error_t *error) {
-  int rc;
-
   own->map = uvperf__calloc(1, sizeof(*own->map));
   if (own->map == NULL)
     return uvperf__error_shortage(error, -ENOMEM, "cannot open the map");
-  rc = uvperf__bpf_map_open(own->map, map_fd, path, error);
-  own->nr_entries = own->map->max_entries;
+  *own->map = *map;
+  map->fd = -1;
+  own->nr_entries = map->max_entries;
+  return 0;
+}
+
+static int map_open(evlist_attr_t *own, int map_fd, uvperf_error_t *error) {
+  uvperf__bpf_map_t map;
+  int rc = uvperf__bpf_map_open(&map, map_fd, NULL, 0, error);
+
+  if (rc == 0)
+    rc = uvperf__evlist_take_map(own, &map, error);
+  uvperf__bpf_map_close(&map);
   return rc;
 }
 
@@ -170,7 +179,7 @@ int uvperf__evlist_fill_map(const uvperf__evlist_t *evlist, size_t attr,
   do {
     own = &evlist->attrs->at[at];
     own->is_map_filled = 1;
-    rc = uvperf__evlist_open_map(own, map_fd, NULL, error);
+    rc = map_open(own, map_fd, error);
     if (rc == 0)
       rc = map_fill(evlist, at, error);
   } while (rc == 0 && (at = uvperf__evlist_next_part(evlist, attr, at)) != 0);

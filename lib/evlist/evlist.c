@@ -55,10 +55,8 @@ static int evlist_check_options(const uvperf_set_options_t *options,
 }
 
 /* Makes a list without targets, and begins to add the targets of the options.
- * Opens nothing, and makes no request to the kernel, except for the map of an
- * array, which is opened. */
-static int evlist_begin(int is_brief, int is_deferred,
-                        const uvperf__array_map_t *map,
+ * Opens nothing, and makes no request to the kernel. */
+static int evlist_begin(int is_brief, int is_deferred, uvperf__bpf_map_t *map,
                         uvperf__evlist_t **evlist,
                         const uvperf_set_options_t *options,
                         uvperf__adding_t *adding, uvperf_error_t *error) {
@@ -84,8 +82,7 @@ static int evlist_begin(int is_brief, int is_deferred,
   if (rc == 0)
     rc = uvperf__evlist_begin_records(made, options, error);
   if (rc == 0 && map != NULL)
-    rc =
-        uvperf__evlist_open_map(&made->attrs->at[0], map->fd, map->path, error);
+    rc = uvperf__evlist_take_map(&made->attrs->at[0], map, error);
   if (rc == 0)
     rc = uvperf__adding_begin(adding, made, options->targets,
                               options->nr_targets, is_deferred, error);
@@ -119,8 +116,8 @@ int uvperf__evlist_new(uvperf__evlist_t **evlist,
 
 int uvperf__evlist_new_adding(uvperf__evlist_t **evlist,
                               const uvperf_set_options_t *options,
-                              const uvperf__array_map_t *map,
-                              uvperf__adding_t *adding, uvperf_error_t *error) {
+                              uvperf__bpf_map_t *map, uvperf__adding_t *adding,
+                              uvperf_error_t *error) {
   return evlist_begin(0, 1, map, evlist, options, adding, error);
 }
 

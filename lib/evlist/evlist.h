@@ -18,6 +18,7 @@
 
 #include "count/reading.h"
 #include "host/tracefs.h"
+#include "ring/bpf_map.h"
 #include "ring/cpu_rings.h"
 #include "ring/leftovers.h"
 #include "sys/opener.h"
@@ -112,24 +113,17 @@ typedef struct uvperf__adding_s {
   uvperf__leftovers_t leftovers;
 } uvperf__adding_t;
 
-/* The map of an array: the caller's fd, or -1 and the path where the map is
- * pinned. */
-typedef struct uvperf__array_map_s {
-  int fd;
-  const char *path;
-} uvperf__array_map_t;
-
 /* Makes a list as uvperf__evlist_new does, but without targets. `adding` will
  * add the targets. Opens nothing, and makes no request to the kernel.
  *
- * With a map, opens the map and makes an array: the events through which BPF
+ * With a map, takes the map over (its fd becomes -1) and makes an array: the events through which BPF
  * programs send samples, see array.c. The options of an array have one attr,
  * one target of the type UVPERF_TARGET_CPUS, and the flags UVPERF_SET_RECORDS
  * and UVPERF_SET_STRICT. */
 int uvperf__evlist_new_adding(uvperf__evlist_t **evlist,
                               const uvperf_set_options_t *options,
-                              const uvperf__array_map_t *map,
-                              uvperf__adding_t *adding, uvperf_error_t *error);
+                              uvperf__bpf_map_t *map, uvperf__adding_t *adding,
+                              uvperf_error_t *error);
 
 /* Begins to add targets. `is_deferred` means that another thread makes the
  * steps, after the caller's options are gone. Then UVPERF_TARGET_SELF still

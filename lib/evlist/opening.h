@@ -101,9 +101,9 @@ void uvperf__evlist_reattach(uvperf__evlist_t *evlist);
 
 /* -- bpf_map.c -- */
 
-/* Opens the map of an attr, as uvperf__bpf_map_open does. Returns 0, or a code
+/* Takes over an open map for an attr: its fd becomes -1. Returns 0, or -ENOMEM
  * and the error. */
-int uvperf__evlist_open_map(evlist_attr_t *own, int map_fd, const char *path,
+int uvperf__evlist_take_map(evlist_attr_t *own, uvperf__bpf_map_t *map,
                             uvperf_error_t *error);
 
 /* Call it when targets or CPUs were added or removed. Puts events into the maps

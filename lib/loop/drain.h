@@ -23,9 +23,24 @@
  * again. */
 #define UVPERF__DRAIN_RUN 1024
 
+/* How records lie in a ring. These should be constants and inline functions
+ * too. */
+typedef struct uvperf__framing_s {
+  /* Reads the header of a record. */
+  uint64_t (*header)(const uint8_t *at);
+  /* Returns the bytes of a record with this header. */
+  size_t (*size)(uint64_t header);
+  /* Whether a run can begin at the tail. */
+  int (*can_run)(const uvperf__ring_t *ring);
+  /* Finds the record at the tail: see uvperf__ring_next. */
+  int (*next)(uvperf__ring_t *ring, void *scratch, const void **bytes,
+              size_t *size);
+} uvperf__framing_t;
+
 /* Operations of the owner. They should be constants and inline functions, so
  * that the user's callback is the only call through a pointer. */
 typedef struct uvperf__drain_ops_s {
+  const uvperf__framing_t *framing;
   /* Returns the reader for all samples of the run that begins now, or NULL. */
   uvperf__reader_t *(*reader)(const void *owner);
   /* The record's header is already loaded. If the record is a sound sample that
@@ -36,14 +51,28 @@ typedef struct uvperf__drain_ops_s {
    * follow the record. Does not count the record. */
   int (*sample)(void *owner, uvperf__reader_t *reader, unsigned int form,
                 const uint8_t *bytes, uint64_t header, uint64_t remaining);
-  /* Delivers any record whose header is sound, and counts it. */
-  void (*record)(void *owner, const void *bytes, size_t size,
-                 uint64_t remaining);
+  /* Delivers any record whose header is sound, and counts it. Returns 1, or 0
+   * if the user does not get it. */
+  unsigned int (*record)(void *owner, const void *bytes, size_t size,
+                         uint64_t remaining);
   /* Called when the slice is stopped. Returns 1 if the callback has forked and
    * closed the handle, in either order, and this process is the child. A child
    * has no ring, so it must not move the tail. */
   int (*has_no_ring)(const void *owner);
 } uvperf__drain_ops_t;
+
+static inline uint64_t uvperf__perf_header(const uint8_t *at) {
+  return uvperf__u64(at);
+}
+
+static inline int uvperf__perf_can_run(const uvperf__ring_t *ring) {
+  return uvperf__ring_starts_with(ring, PERF_RECORD_SAMPLE);
+}
+
+/* The rings of perf events. */
+static const uvperf__framing_t uvperf__perf_framing = {
+    uvperf__perf_header, uvperf__header_size, uvperf__perf_can_run,
+    uvperf__ring_next};
 
 /* The same as uvperf__drain_run, with the run's reader and form as ops->sample
  * gets them. */
@@ -73,11 +102,12 @@ uvperf__drain_run_of(uvperf__reader_t *reader, unsigned int form,
   while (next != end) {
     at = (const uint8_t *)next;
     run.at = at;
-    header = uvperf__u64(at);
-    size = uvperf__header_size(header);
+    header = ops->framing->header(at);
+    size = ops->framing->size(header);
     next += size;
-    if (next > end || !ops->sample(owner, reader, form, at, header,
-                                   waiting - (next - (uintptr_t)run.start))) {
+    if (next > end || next < (uintptr_t)at ||
+        !ops->sample(owner, reader, form, at, header,
+                     waiting - (next - (uintptr_t)run.start))) {
       next = (uintptr_t)at;
       break;
     }
@@ -129,14 +159,14 @@ uvperf__drain(uvperf__ring_t *ring, uvperf__slice_t *slice,
   rc = uvperf__ring_begin(ring);
   while (rc == UVPERF__DRAINED) {
     size = 0;
-    if (uvperf__ring_starts_with(ring, PERF_RECORD_SAMPLE))
+    if (ops->framing->can_run(ring))
       size = uvperf__drain_run(ring, slice, stats, ops, owner);
     if (size == 0) {
-      rc = uvperf__ring_next(ring, slice->scratch, &bytes, &size);
+      rc = ops->framing->next(ring, slice->scratch, &bytes, &size);
       if (rc <= 0)
         break;
-      ops->record(owner, bytes, size, ring->head - ring->tail - size);
-      slice->records += 1;
+      slice->records +=
+          ops->record(owner, bytes, size, ring->head - ring->tail - size);
       slice->bytes += size;
     }
     if (uvperf__slice_is_stopped(slice) && ops->has_no_ring(owner))

@@ -10,6 +10,7 @@
 #include "loop/snapshot_job.h"
 #include "loop/stats.h"
 #include "loop/stream_options.h"
+#include "ring/bpf_ring.h"
 #include "sys/fork.h"
 #include "util/error.h"
 
@@ -326,7 +327,9 @@ int uvperf_has_record(const uvperf_handle_t *handle) {
   for (i = 0; i < uvperf__stats_nr_rings(self); i++) {
     ring = uvperf__handle_ring(self, i);
     lent = &ring->ring == self->cursor.ring ? self->cursor.lent : 0;
-    if (ring->status == 0 && uvperf__ring_has_record(&ring->ring, lent))
+    if (ring->status == 0 && (ring->ring.is_bpf && !self->is_overwritable
+                                  ? uvperf__bpf_ring_is_ready(&ring->ring, lent)
+                                  : uvperf__ring_has_record(&ring->ring, lent)))
       return 1;
   }
   return 0;

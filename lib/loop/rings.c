@@ -99,25 +99,29 @@ drain_sample_of_cpu(void *owner, uvperf__reader_t *reader, unsigned int form,
   return drain_sample(owner, reader, form, bytes, header, 0);
 }
 
-static void drain_record(void *owner, const void *bytes, size_t size,
-                         uint64_t remaining) {
+static unsigned int drain_record(void *owner, const void *bytes, size_t size,
+                                 uint64_t remaining) {
   const drain_t *drain = owner;
 
   uvperf__rings_deliver(drain->self, drain->ring, bytes, size, remaining, NULL,
                         drain->slice);
   drain->self->in_callback = 1;
+  return 1;
 }
 
 static int drain_has_no_ring(const void *owner) {
   return uvperf__handle_has_no_rings(((const drain_t *)owner)->self);
 }
 
-static const uvperf__drain_ops_t event_ops = {reader_of_all, drain_sample,
+static const uvperf__drain_ops_t event_ops = {&uvperf__perf_framing,
+                                              reader_of_all, drain_sample,
                                               drain_record, drain_has_no_ring};
-static const uvperf__drain_ops_t set_ops = {no_reader, drain_sample,
-                                            drain_record, drain_has_no_ring};
+static const uvperf__drain_ops_t set_ops = {&uvperf__perf_framing, no_reader,
+                                            drain_sample, drain_record,
+                                            drain_has_no_ring};
 static const uvperf__drain_ops_t reader_ops = {
-    reader_of_all, drain_sample_of_cpu, drain_record, drain_has_no_ring};
+    &uvperf__perf_framing, reader_of_all, drain_sample_of_cpu, drain_record,
+    drain_has_no_ring};
 
 /* Not inlined: its loop needs the registers. */
 __attribute__((noinline)) static int

@@ -31,7 +31,10 @@ enum {
   /* The slice has ended. There may be more records. */
   UVPERF__CUT = 1,
   /* A callback has stopped or closed the handle. Touch nothing more. */
-  UVPERF__STOPPED = 2
+  UVPERF__STOPPED = 2,
+  /* The ring was drained up to a record that is still being written. Its fd
+   * stays readable meanwhile. */
+  UVPERF__BLOCKED = 3
 };
 
 /* Begins a slice without bounds. */

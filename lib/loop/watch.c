@@ -25,6 +25,12 @@
  * drain may have delivered the records. */
 #define EMPTY_WAKEUPS_BEFORE_PROBE 2
 
+/* A record that a BPF program is writing is usually finished within this number
+ * of wakeups. After them its ring is not polled for this time, because its fd
+ * would wake the loop again and again. */
+#define EMPTY_WAKEUPS_BEFORE_WAIT 16
+#define WAIT_MS                   1
+
 /* Allocated one by one, because libuv's handles must not move. */
 typedef struct watched_ring_s {
   uvperf__link_t in_queue; /* first: a link of the queue is a ring */
@@ -34,6 +40,7 @@ typedef struct watched_ring_s {
   size_t index;
   int had_wakeup;    /* the fd had a wakeup since the last drain */
   int empty_wakeups; /* in a row, up to now */
+  int is_waiting;    /* not polled until the next flush: see await_record */
   int ended;         /* 0, or the negative code with which it has ended */
   uint64_t wakeups;
   /* With ops->drain_all: the ring's state when the current drain began. */
@@ -90,6 +97,7 @@ static int is_sound(const uvperf__watch_t *watch);
 static int end_status(const uvperf__watch_t *watch);
 static int after_drain(watched_ring_t *ring, int gone, int has_news,
                        const uvperf__slice_t *slice);
+static void await_record(watched_ring_t *ring);
 static int end_ring(watched_ring_t *ring, int status,
                     const uvperf__slice_t *slice);
 static int report_slice_end(uvperf__watch_t *watch,
@@ -353,7 +361,7 @@ static void drain_queued(uvperf__watch_t *watch, uvperf__slice_t *slice) {
 
 static int drain_ring(watched_ring_t *ring, uvperf__slice_t *slice) {
   uvperf__watch_t *watch = ring->watch;
-  uint64_t records = slice->records;
+  uint64_t bytes = slice->bytes;
   int gone = ring->ring_poll.gone;
   int has_news;
   int rc;
@@ -361,7 +369,7 @@ static int drain_ring(watched_ring_t *ring, uvperf__slice_t *slice) {
   rc = watch->ops->drain(watch->owner, ring->index, slice);
   if (rc == UVPERF__STOPPED)
     return rc;
-  has_news = rc < 0 || slice->records != records;
+  has_news = rc < 0 || slice->bytes != bytes;
   if (rc < 0) {
     rc = uvperf__watch_ring_failed(watch, ring->index, rc, slice);
     if (rc != UVPERF__DRAINED || ring->ended != 0)
@@ -377,7 +385,13 @@ static int drain_ring(watched_ring_t *ring, uvperf__slice_t *slice) {
     watch_enqueue(ring);
     return rc;
   }
-  return after_drain(ring, gone, has_news, slice);
+  if (rc != UVPERF__BLOCKED)
+    return after_drain(ring, gone, has_news, slice);
+  ring->empty_wakeups = has_news ? 0 : ring->empty_wakeups + ring->had_wakeup;
+  ring->had_wakeup = 0;
+  if (ring->empty_wakeups >= EMPTY_WAKEUPS_BEFORE_WAIT)
+    await_record(ring);
+  return UVPERF__DRAINED;
 }
 
 /* Drains all rings together, whether they are queued or not. The queued rings
@@ -437,6 +451,21 @@ static void await_registration(uvperf__watch_t *watch) {
   uvperf__hub_queue(&watch->member, 0);
 }
 
+/* The ring is not polled for a while. */
+static void await_record(watched_ring_t *ring) {
+  ring->empty_wakeups = 0;
+  ring->is_waiting = 1;
+  uvperf__ring_poll_stop(&ring->ring_poll);
+  uvperf__watch_flush_in(ring->watch, WAIT_MS);
+}
+
+static void poll_again(watched_ring_t *ring) {
+  if (!ring->is_waiting || ring->ended)
+    return;
+  ring->is_waiting = 0;
+  uvperf__ring_poll_start(&ring->ring_poll);
+}
+
 /* If all events of a ring are gone and its last records wait for their time, a
  * flush reads these records and then ends the ring. */
 static int needs_flush(const watched_ring_t *ring) {
@@ -456,9 +485,11 @@ static void on_flush(uvperf__member_t *member) {
   }
   if (watch->ops->flush_due != NULL)
     all = watch->ops->flush_due(watch->owner);
-  for (i = 0; i < watch->nr_rings; i++)
+  for (i = 0; i < watch->nr_rings; i++) {
+    poll_again(watch->rings[i]);
     if (all || needs_flush(watch->rings[i]))
       watch_enqueue(watch->rings[i]);
+  }
   if (all || has_queued(watch))
     uvperf__hub_queue(&watch->member, 0);
 }
@@ -646,8 +677,10 @@ void uvperf__watch_stop(uvperf__watch_t *watch) {
   uvperf__flush_stop(&watch->member.flush);
   uvperf__hub_look(&watch->member, 0);
   keep_or_let_go(watch);
-  for (i = 0; i < watch->nr_rings; i++)
+  for (i = 0; i < watch->nr_rings; i++) {
+    watch->rings[i]->is_waiting = 0;
     uvperf__ring_poll_stop(&watch->rings[i]->ring_poll);
+  }
 }
 
 /* Whether no other code has closed the handles that let the watch run. Daemons

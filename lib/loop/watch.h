@@ -32,7 +32,7 @@ typedef struct uvperf__watch_s uvperf__watch_t;
 typedef struct uvperf__watch_ops_s {
   /* Reads the ring's head, then delivers the records up to it, or until
    * uvperf__slice_check ends the slice. Returns UVPERF__DRAINED, _CUT,
-   * _STOPPED, or a negative code: see uvperf__watch_ring_failed. */
+   * _STOPPED, _BLOCKED, or a negative code: see uvperf__watch_ring_failed. */
   int (*drain)(void *owner, size_t ring_index, uvperf__slice_t *slice);
   /* NULL if rings are read one by one. Otherwise called instead of drain: once
    * for all rings, in an iteration in which any ring is queued. If a ring

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Opens a perf event array, as a file of our own if possible. Explains why the
- * map cannot be opened, or an entry cannot be put or deleted. The caller
- * chooses the events. */
+/* Opens a perf event array or a ring buffer, as a file of our own if possible.
+ * Explains why the map cannot be opened, or an entry cannot be put or deleted.
+ * The caller chooses the events. */
 #include "ring/bpf_map.h"
 
 #include <errno.h>
@@ -25,6 +25,7 @@
 #define F_RDONLY         (1u << 3)
 #define F_WRONLY         (1u << 4)
 #define F_PRESERVE_ELEMS (1u << 11)
+#define F_RB_OVERWRITE   (1u << 19) /* Linux 6.19 */
 
 /* enum bpf_map_type, without BPF_MAP_TYPE_. */
 static const char *const type_names[] = {
@@ -83,7 +84,7 @@ static int has_line(int fd, const char *key, char *text, size_t size) {
 }
 
 static int explain_type(int fd, const char *name, uint32_t type,
-                        uvperf_error_t *error) {
+                        int may_be_ring, uvperf_error_t *error) {
   const char *known = type < COUNT_OF(type_names) ? type_names[type] : NULL;
   char text[16];
 
@@ -98,17 +99,18 @@ static int explain_type(int fd, const char *name, uint32_t type,
       "%s is a map of type %s%s (%u), not BPF_MAP_TYPE_PERF_EVENT_ARRAY (4)%s",
       name, known != NULL ? "BPF_MAP_TYPE_" : "",
       known != NULL ? known : "number", type,
-      type == RINGBUF ? "; bpf_ringbuf_output() has an interface of its own"
-                      : "");
+      may_be_ring ? " or BPF_MAP_TYPE_RINGBUF (27)" : "");
 }
 
 /* Other BPF objects are recognized by the sizes of key and value, which are the
  * same in every perf event array (fd_array_map_alloc_check in
- * kernel/bpf/arraymap.c). At the place of these sizes, a program has its tag,
- * and a link has 0. */
+ * kernel/bpf/arraymap.c) and every ring buffer. At the place of these sizes, a
+ * program has its tag, and a link has 0. */
 static int check_info(uvperf__bpf_map_t *map, int fd, const char *name,
                       uvperf__bpf_map_info_t *info, uvperf_error_t *error) {
+  int may_be_ring = map->is_ring;
   char what[160];
+  uint32_t size;
   int rc = uvperf__sys_bpf_info(fd, info);
 
   if (rc == -EBADFD || rc == -EBADF)
@@ -121,11 +123,14 @@ static int check_info(uvperf__bpf_map_t *map, int fd, const char *name,
     snprintf(what, sizeof(what), "cannot ask the kernel what %s is", name);
     return uvperf__explain_bpf(error, rc, what);
   }
-  if (info->type != PERF_EVENT_ARRAY || info->key_size != sizeof(uint32_t) ||
-      info->value_size != sizeof(uint32_t))
-    return explain_type(fd, name, info->type, error);
+  map->is_ring = may_be_ring && info->type == RINGBUF;
+  size = map->is_ring ? 0 : sizeof(uint32_t);
+  if ((info->type != PERF_EVENT_ARRAY && !map->is_ring) ||
+      info->key_size != size || info->value_size != size)
+    return explain_type(fd, name, info->type, may_be_ring, error);
   map->max_entries = info->max_entries;
   map->keeps = (info->map_flags & F_PRESERVE_ELEMS) != 0;
+  map->is_overwritten = map->is_ring && info->map_flags & F_RB_OVERWRITE;
   return 0;
 }
 
@@ -207,10 +212,11 @@ static int open_fd(uvperf__bpf_map_t *map, int fd, uvperf_error_t *error) {
 }
 
 int uvperf__bpf_map_open(uvperf__bpf_map_t *map, int fd, const char *path,
-                         uvperf_error_t *error) {
+                         int may_be_ring, uvperf_error_t *error) {
   int rc;
 
   memset(map, 0, sizeof(*map));
+  map->is_ring = may_be_ring;
   rc = path != NULL ? open_path(map, path, error) : open_fd(map, fd, error);
   if (rc != 0)
     map->fd = -1;

@@ -8,6 +8,7 @@
 
 #include "attr/attr.h"
 #include "explain/explain.h"
+#include "ring/bpf_ring.h"
 #include "sys/fork.h"
 #include "sys/sys.h"
 #include "util/alloc.h"
@@ -161,7 +162,7 @@ static void close_spare(int fd) {
 
 static void give_up(uvperf__cpu_ring_t *ring, int is_forked,
                     uvperf__leftovers_t *leftovers) {
-  if (!is_forked)
+  if (!is_forked || ring->ring.is_bpf)
     uvperf__ring_give_up(&ring->ring, leftovers);
   uvperf__leftovers_add(leftovers, NULL, 0, ring->spare);
   uvperf__leftovers_add(leftovers, NULL, 0, ring->old_spare);
@@ -235,24 +236,34 @@ static int no_memory(uvperf_error_t *error) {
   return uvperf__error_shortage(error, -ENOMEM, "cannot add a ring");
 }
 
-/* Makes room first, so that nothing can fail once the ring is open. */
-static int cpu_rings_add(uvperf__cpu_rings_t *rings, int cpu,
-                         uvperf__cpu_ring_t **ring, uvperf_error_t *error) {
+/* Makes a ring that is not open, and room for it. */
+static uvperf__cpu_ring_t *cpu_rings_make(uvperf__cpu_rings_t *rings, int cpu) {
   uvperf__cpu_ring_t **grown =
       uvperf__grow(rings->rings, rings->nr, &rings->room, 4, sizeof(*grown));
   uvperf__cpu_ring_t *made;
-  int rc;
 
   if (grown == NULL)
-    return no_memory(error);
+    return NULL;
   rings->rings = grown;
   made = uvperf__calloc(1, sizeof(*made));
   if (made == NULL)
-    return no_memory(error);
+    return NULL;
   made->index = rings->nr;
   made->cpu = cpu;
+  made->fd = -1;
   made->spare = -1;
   made->old_spare = -1;
+  return made;
+}
+
+/* Makes room first, so that nothing can fail once the ring is open. */
+static int cpu_rings_add(uvperf__cpu_rings_t *rings, int cpu,
+                         uvperf__cpu_ring_t **ring, uvperf_error_t *error) {
+  uvperf__cpu_ring_t *made = cpu_rings_make(rings, cpu);
+  int rc;
+
+  if (made == NULL)
+    return no_memory(error);
   rc = open_ring(&rings->options, rings->try_bytes, made, error);
   /* If the owner was opened, it was the mapping that failed. */
   rings->has_no_lock = rc == -EPERM && made->fd >= 0;
@@ -260,8 +271,25 @@ static int cpu_rings_add(uvperf__cpu_rings_t *rings, int cpu,
     uvperf__free(made);
     return rc;
   }
-  grown[rings->nr++] = made;
+  rings->rings[rings->nr++] = made;
   *ring = made;
+  return 0;
+}
+
+int uvperf__cpu_rings_add_map(uvperf__cpu_rings_t *rings, int fd,
+                              size_t bytes) {
+  uvperf__cpu_ring_t *made = cpu_rings_make(rings, -1);
+  int rc;
+
+  if (made == NULL)
+    return -ENOMEM;
+  rc = uvperf__bpf_ring_map(&made->ring, fd, bytes);
+  if (rc != 0) {
+    uvperf__free(made);
+    return rc;
+  }
+  made->fd = fd;
+  rings->rings[rings->nr++] = made;
   return 0;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Rings, one for each CPU, into which any number of events write their records.
+ * Or the one ring of a BPF ring buffer (bpf_ring.h), for all CPUs.
  *
  * Each ring is owned by an event that does nothing else: a dummy on that CPU.
  * (perf_event_set_output() in kernel/events/core.c requires the same CPU and
@@ -30,7 +31,7 @@ typedef struct uvperf__cpu_rings_s uvperf__cpu_rings_t;
 typedef struct uvperf__cpu_ring_s {
   size_t index; /* never changes */
   int cpu;
-  int fd;        /* its owner's fd: polled if there is no spare */
+  int fd;        /* its owner's fd, polled if there is no spare; a BPF map's */
   int spare;     /* fd, or -1 */
   int old_spare; /* fd of the spare before that one, or -1 */
   uvperf__ring_t ring;
@@ -75,8 +76,14 @@ int uvperf__cpu_rings_fit(const uvperf__cpu_rings_options_t *options);
 int uvperf__cpu_rings_new(uvperf__cpu_rings_t **rings,
                           const uvperf__cpu_rings_options_t *options);
 
+/* Adds the ring of a BPF ring buffer with max_entries of `bytes`, as the ring
+ * of CPU -1. The fd of the map is its owner: on success the ring closes it.
+ * Returns 0, -ENOMEM, or a code of uvperf__bpf_ring_map. */
+int uvperf__cpu_rings_add_map(uvperf__cpu_rings_t *rings, int fd, size_t bytes);
+
 /* Unmaps and closes each ring. In a forked child it only closes the rings,
- * because the child does not have the mappings. NULL is allowed. */
+ * because the child does not have the mappings, except that of a BPF ring
+ * buffer. NULL is allowed. */
 void uvperf__cpu_rings_free(uvperf__cpu_rings_t *rings);
 
 /* Moves the mappings and fds of all rings to the leftovers. Afterwards the

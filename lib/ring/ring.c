@@ -85,7 +85,7 @@ int uvperf__ring_map(uvperf__ring_t *ring, int fd, size_t bytes,
   rc = uvperf__sys_mmap(&address, map_bytes, prot, fd, 0);
   if (rc != 0)
     return rc;
-  ring->page = address;
+  uvperf__ring_set_page(ring, address);
   ring->map_bytes = map_bytes;
   ring->overwrite = overwrite;
   rc = ring_locate(ring, bytes);
@@ -122,6 +122,8 @@ void uvperf__ring_unmap(uvperf__ring_t *ring) {
 void uvperf__ring_give_up(uvperf__ring_t *ring,
                           uvperf__leftovers_t *leftovers) {
   uvperf__leftovers_add(leftovers, ring->page, ring->map_bytes, -1);
+  if (ring->is_bpf)
+    uvperf__leftovers_add(leftovers, ring->tail_at, page_size(), -1);
   uvperf__ring_forget(ring);
 }
 
@@ -129,7 +131,7 @@ void uvperf__ring_forget(uvperf__ring_t *ring) {
   memset(ring, 0, sizeof(*ring));
 }
 
-static word_t *low_word(__u64 *position) {
+static word_t *low_word(uint64_t *position) {
   word_t *words = (word_t *)position;
 
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
@@ -144,8 +146,7 @@ static word_t *low_word(__u64 *position) {
  * is computed from the last known position and the distance from there, so that
  * it has 64 bits. */
 uint64_t uvperf__ring_head(const uvperf__ring_t *ring) {
-  word_t head =
-      __atomic_load_n(low_word(&ring->page->data_head), __ATOMIC_ACQUIRE);
+  word_t head = __atomic_load_n(low_word(ring->head_at), __ATOMIC_ACQUIRE);
 
   if (ring->overwrite)
     return ring->newest - (word_t)((word_t)ring->newest - head);
@@ -276,6 +277,12 @@ size_t uvperf__ring_contiguous(const uvperf__ring_t *ring,
   return (size_t)piece & ~(sizeof(uint64_t) - 1);
 }
 
+/* Returns the size of a record whose header was sound. */
+static size_t record_size(const uvperf__ring_t *ring, const uint8_t *at) {
+  return ring->is_bpf ? uvperf__bpf_record_size(uvperf__u32(at))
+                      : uvperf__header_size(uvperf__u64(at));
+}
+
 uint64_t uvperf__ring_run_delivered(const uvperf__ring_t *ring,
                                     uint64_t *bytes) {
   const uint8_t *at;
@@ -286,7 +293,7 @@ uint64_t uvperf__ring_run_delivered(const uvperf__ring_t *ring,
   if (ring->run == NULL)
     return 0;
   for (at = ring->run->start; at <= ring->run->at; at += size) {
-    size = uvperf__header_size(uvperf__u64(at));
+    size = record_size(ring, at);
     /* Another process's record has been written over this record. */
     if (size < HEADER_SIZE)
       break;
@@ -300,9 +307,13 @@ static void ring_publish(uvperf__ring_t *ring) {
   /* Pairs with the load of data_tail in __perf_output_begin, and with the
    * kernel's branch on data_tail. So our reads of the data are done before the
    * kernel writes there again: see perf_output_put_handle in
-   * kernel/events/ring_buffer.c. */
-  __atomic_store_n(low_word(&ring->page->data_tail), (word_t)ring->tail,
-                   __ATOMIC_RELEASE);
+   * kernel/events/ring_buffer.c. For a BPF ring buffer all 64 bits are stored,
+   * because a kernel of 64 bits subtracts them from its own position. */
+  if (sizeof(word_t) == sizeof(uint64_t) || !ring->is_bpf)
+    __atomic_store_n(low_word(ring->tail_at), (word_t)ring->tail,
+                     __ATOMIC_RELEASE);
+  else
+    __atomic_store_n(ring->tail_at, ring->tail, __ATOMIC_RELEASE);
   ring->published = ring->tail;
 }
 
@@ -362,13 +373,12 @@ int uvperf__ring_may_have_lost(const uvperf__ring_t *ring) {
 }
 
 int uvperf__ring_has_data(const uvperf__ring_t *ring) {
-  return __atomic_load_n(low_word(&ring->page->data_head), __ATOMIC_RELAXED) !=
+  return __atomic_load_n(low_word(ring->head_at), __ATOMIC_RELAXED) !=
          (word_t)ring->tail;
 }
 
 int uvperf__ring_has_grown(const uvperf__ring_t *ring, uint64_t bytes) {
-  word_t head =
-      __atomic_load_n(low_word(&ring->page->data_head), __ATOMIC_RELAXED);
+  word_t head = __atomic_load_n(low_word(ring->head_at), __ATOMIC_RELAXED);
 
   return head != (word_t)ring->head &&
          (word_t)(head - (word_t)ring->tail) >= bytes;
@@ -386,6 +396,5 @@ int uvperf__ring_has_several(const uvperf__ring_t *ring) {
   uint64_t waiting = uvperf__ring_head(ring) - ring->tail;
   const uint8_t *at = ring->data + (ring->tail & (ring->size - 1));
 
-  return waiting > HEADER_SIZE &&
-         waiting > uvperf__header_size(uvperf__u64(at));
+  return waiting > HEADER_SIZE && waiting > record_size(ring, at);
 }

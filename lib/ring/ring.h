@@ -40,6 +40,8 @@ typedef struct uvperf__run_s {
 
 typedef struct uvperf__ring_s {
   struct perf_event_mmap_page *page; /* NULL while not mapped */
+  uint64_t *head_at;                 /* data_head in that page */
+  uint64_t *tail_at;                 /* data_tail in that page */
   const uint8_t *data;
   size_t size;         /* bytes of the data part, a power of two */
   size_t map_bytes;    /* bytes of the whole mapping */
@@ -53,7 +55,20 @@ typedef struct uvperf__ring_s {
   uint64_t cut;      /* overwritable: records lost in part */
   uint32_t unwaited; /* snapshots that should have waited for writers */
   uint64_t skipped;  /* bytes that could not be read */
+  /* A BPF ring buffer: see bpf_ring.h. Head and tail are the positions of the
+   * producer and the consumer, each in a page of its own. `page` is the
+   * producer's, whatever its type says. */
+  int is_bpf;
+  uint32_t length; /* the first word of the record that was found last */
 } uvperf__ring_t;
+
+/* Makes this page, whose fields the kernel or a test fills, the ring's. */
+static inline void uvperf__ring_set_page(uvperf__ring_t *ring,
+                                         struct perf_event_mmap_page *page) {
+  ring->page = page;
+  ring->head_at = (uint64_t *)&page->data_head;
+  ring->tail_at = (uint64_t *)&page->data_tail;
+}
 
 /* Rounds a size in bytes up to 2^n pages. Returns 0 on overflow. */
 size_t uvperf__ring_round(size_t bytes);

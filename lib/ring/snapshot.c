@@ -12,8 +12,10 @@
 
 #include <linux/perf_event.h>
 
+#include "ring/bpf_snapshot.h"
 #include "sys/sys.h"
 #include "util/alloc.h"
+#include "util/bytes.h"
 
 /* The maximum number of bytes that a CPU may still be writing below the head
  * when the output is paused. These are one record in each of the four contexts
@@ -196,17 +198,6 @@ static size_t find_whole(uvperf__snapshot_t *snapshot, int is_quiet) {
   return at;
 }
 
-static void reverse_words(uint64_t *words, size_t nr) {
-  uint64_t word;
-  size_t i;
-
-  for (i = 0; i < nr / 2; i++) {
-    word = words[i];
-    words[i] = words[nr - 1 - i];
-    words[nr - 1 - i] = word;
-  }
-}
-
 /* Returns the number of words of a record whose words are in reverse order,
  * with its header last. A LOST record stays together with the record after it,
  * if there is one, because the kernel writes LOST before that record in either
@@ -228,11 +219,11 @@ static size_t reversed_size(const uint64_t *words, size_t nr) {
 static void reverse_records(uint64_t *words, size_t nr) {
   size_t size;
 
-  reverse_words(words, nr);
+  uvperf__reverse_words(words, nr);
   while (nr > 0) {
     size = reversed_size(words, nr);
     nr -= size;
-    reverse_words(words + nr, size);
+    uvperf__reverse_words(words + nr, size);
   }
 }
 
@@ -264,7 +255,7 @@ static int make_images(uvperf__snapshot_t *snapshots, size_t nr) {
     memset(page + 1, 0, snapshot->own.size);
     memset(&snapshot->image, 0, sizeof(snapshot->image));
     snapshot->memory = page;
-    snapshot->image.page = page;
+    uvperf__ring_set_page(&snapshot->image, page);
     snapshot->image.data = (const uint8_t *)(page + 1);
     snapshot->image.size = snapshot->own.size;
     snapshot->code = 0;
@@ -292,6 +283,8 @@ int uvperf__snapshots_copy(uvperf__snapshot_t *snapshots, size_t nr,
   size_t i;
   int rc;
 
+  if (nr == 1 && snapshots[0].own.is_bpf)
+    return uvperf__bpf_snapshot_copy(&snapshots[0], flags);
   rc = make_images(snapshots, nr);
   if (rc != 0)
     return rc;
@@ -318,6 +311,8 @@ void uvperf__snapshots_install(const uvperf__snapshot_t *snapshots, size_t nr) {
     own = &snapshots[i].own;
     ring = snapshots[i].ring;
     ring->newest = own->newest;
+    if (ring->is_bpf)
+      ring->tail = ring->head = ring->published = own->tail;
     ring->cut += own->cut;
     ring->skipped += own->skipped;
     ring->unwaited += own->unwaited;

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 /* enum bpf_cmd in <linux/bpf.h>; LINK_CREATE is new in Linux 5.7. */
+#define MAP_LOOKUP_ELEM    1
 #define MAP_UPDATE_ELEM    2
 #define MAP_DELETE_ELEM    3
 #define OBJ_GET            7
@@ -90,6 +91,18 @@ int uvperf__sys_bpf_update(int fd, uint32_t key, uint32_t value) {
   } update = {(uint32_t)fd, 0, address_of(&key), address_of(&value), 0};
 
   return sys_bpf(MAP_UPDATE_ELEM, &update, sizeof(update));
+}
+
+int uvperf__sys_bpf_lookup(int fd, const void *key, void *value) {
+  struct {
+    uint32_t map_fd;
+    uint32_t unused;
+    uint64_t key;
+    uint64_t value;
+    uint64_t flags;
+  } lookup = {(uint32_t)fd, 0, address_of(key), address_of(value), 0};
+
+  return sys_bpf(MAP_LOOKUP_ELEM, &lookup, sizeof(lookup));
 }
 
 int uvperf__sys_bpf_delete(int fd, uint32_t key) {

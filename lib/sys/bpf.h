@@ -42,6 +42,11 @@ int uvperf__sys_bpf_pinned(const char *path);
  * Returns 0 or -errno. */
 int uvperf__sys_bpf_update(int fd, uint32_t key, uint32_t value);
 
+/* BPF_MAP_LOOKUP_ELEM. The caller knows the sizes of the map's keys and values.
+ * A map with a value for each CPU has values of value_size, rounded up to a
+ * multiple of 8, for all possible CPUs. Returns 0 or -errno. */
+int uvperf__sys_bpf_lookup(int fd, const void *key, void *value);
+
 /* BPF_MAP_DELETE_ELEM, for the same kind of map. Returns 0 or -errno. */
 int uvperf__sys_bpf_delete(int fd, uint32_t key);
 

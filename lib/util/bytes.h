@@ -102,6 +102,28 @@ static inline uint64_t uvperf__header_of_size(uint64_t header, size_t size) {
 }
 #endif
 
+/* The first word of a record of a BPF ring buffer has the length of its data,
+ * and two bits: BPF_RINGBUF_BUSY_BIT and BPF_RINGBUF_DISCARD_BIT of
+ * <linux/bpf.h>, which old headers lack. The header has 8 bytes. */
+#define UVPERF__BPF_BUSY    (UINT32_C(1) << 31)
+#define UVPERF__BPF_DISCARD (UINT32_C(1) << 30)
+
+/* Returns the bytes of a record with this first word, its header included. */
+static inline size_t uvperf__bpf_record_size(uint32_t length) {
+  return ((size_t)(length & (UVPERF__BPF_DISCARD - 1)) + 15) & ~(size_t)7;
+}
+
+static inline void uvperf__reverse_words(uint64_t *words, size_t nr) {
+  uint64_t word;
+  size_t i;
+
+  for (i = 0; i < nr / 2; i++) {
+    word = words[i];
+    words[i] = words[nr - 1 - i];
+    words[nr - 1 - i] = word;
+  }
+}
+
 /* Returns the number of bits that are set. */
 static inline unsigned int uvperf__bits(uint64_t word) {
   unsigned int nr = 0;

@@ -34,7 +34,7 @@ static int open_event(void) {
 static void open_map(uvperf__bpf_map_t *map, int fd, const char *path) {
   uvperf_error_t error;
 
-  if (uvperf__bpf_map_open(map, fd, path, &error) != 0)
+  if (uvperf__bpf_map_open(map, fd, path, 0, &error) != 0)
     fail_msg("%s", error.reason);
 }
 
@@ -154,14 +154,15 @@ static void path_without_a_pin_is_reported(void **state) {
   uvperf_error_t error;
 
   live_bpf_need(__func__, BPF_PROG_TYPE_SCHED_CLS);
-  assert_int_equal(uvperf__bpf_map_open(&map, -1, "/nowhere/at/all", &error),
+  assert_int_equal(uvperf__bpf_map_open(&map, -1, "/nowhere/at/all", 0, &error),
                    -ENOENT);
   explain_check(&error, -ENOENT, UVPERF_CAUSE_ARGUMENT, "/nowhere/at/all");
   assert_int_equal(
-      uvperf__bpf_map_open(&map, -1, "/proc/self/status/x", &error), -ENOTDIR);
+      uvperf__bpf_map_open(&map, -1, "/proc/self/status/x", 0, &error),
+      -ENOTDIR);
   explain_check(&error, -ENOTDIR, UVPERF_CAUSE_ARGUMENT, "/proc/self/status/x");
-  assert_int_equal(uvperf__bpf_map_open(&map, -1, "/proc/self/status", &error),
-                   -EACCES);
+  assert_int_equal(
+      uvperf__bpf_map_open(&map, -1, "/proc/self/status", 0, &error), -EACCES);
   explain_check(&error, -EACCES, UVPERF_CAUSE_PERMISSION, "bpffs");
   assert_int_equal(map.fd, -1);
 }
@@ -173,9 +174,9 @@ static void refuses(int fd, int code, const char *piece) {
   uvperf__bpf_map_t map;
   uvperf_error_t error;
 
-  assert_int_equal(uvperf__bpf_map_open(&map, fd, NULL, &error), code);
+  assert_int_equal(uvperf__bpf_map_open(&map, fd, NULL, 0, &error), code);
   explain_check(&error, code, UVPERF_CAUSE_ARGUMENT, piece);
-  assert_int_equal(uvperf__bpf_map_open(&map, fd, NULL, NULL), code);
+  assert_int_equal(uvperf__bpf_map_open(&map, fd, NULL, 0, NULL), code);
   assert_int_equal(map.fd, -1);
   assert_int_equal(support_count_fds(), fds);
 }

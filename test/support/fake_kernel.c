@@ -347,7 +347,7 @@ int __wrap_uvperf__sys_mmap(void **address, size_t size, int prot, int fd,
     ;
   else if (fake != NULL)
     code = map_event(fake, address, size, offset);
-  else
+  else if (!fake_map_mmap(address, size, prot, fd, offset, &code))
     code = __real_uvperf__sys_mmap(address, size, prot, fd, offset);
   fake_see((fake_seen_t){"mmap", "", fake, 0, code, 0, 0, 0});
   return code;

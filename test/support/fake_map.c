@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "fake_script.h"
@@ -41,6 +42,7 @@ int __real_uvperf__sys_bpf_map_by_id(uint32_t id, uint32_t flags);
 int __real_uvperf__sys_bpf_pinned(const char *path);
 int __real_uvperf__sys_bpf_update(int fd, uint32_t key, uint32_t value);
 int __real_uvperf__sys_bpf_delete(int fd, uint32_t key);
+int __real_uvperf__sys_bpf_lookup(int fd, const void *key, void *value);
 int __real_uvperf__sys_dup(int fd);
 int __real_uvperf__sys_access(int fd);
 int __wrap_uvperf__sys_bpf_info(int fd, uvperf__bpf_map_info_t *info);
@@ -48,6 +50,7 @@ int __wrap_uvperf__sys_bpf_map_by_id(uint32_t id, uint32_t flags);
 int __wrap_uvperf__sys_bpf_pinned(const char *path);
 int __wrap_uvperf__sys_bpf_update(int fd, uint32_t key, uint32_t value);
 int __wrap_uvperf__sys_bpf_delete(int fd, uint32_t key);
+int __wrap_uvperf__sys_bpf_lookup(int fd, const void *key, void *value);
 int __wrap_uvperf__sys_dup(int fd);
 int __wrap_uvperf__sys_access(int fd);
 
@@ -311,6 +314,52 @@ int __wrap_uvperf__sys_bpf_delete(int fd, uint32_t key) {
   snprintf(detail, sizeof(detail), "%u", key);
   fake_see((fake_seen_t){"bpf delete", detail, NULL, 0, code, 0, 0, 0});
   return code;
+}
+
+int __wrap_uvperf__sys_bpf_lookup(int fd, const void *key, void *value) {
+  const map_fd_t *of = by_fd(fd);
+  int code;
+
+  if (fake_scripted(FAKE_BPF_LOOKUP, &code))
+    ;
+  else if (of == NULL)
+    code = __real_uvperf__sys_bpf_lookup(fd, key, value);
+  else
+    code = of->map->value != NULL ? 0 : -ENOENT;
+  if (of != NULL && code == 0)
+    memcpy(value, of->map->value, of->map->value_bytes);
+  fake_note("bpf lookup", "", code < 0);
+  return code;
+}
+
+/* The second half of the mapping is the data once more, as in
+ * bpf_ringbuf_area_alloc. The first page may be written, and only alone. */
+int fake_map_mmap(void **address, size_t size, int prot, int fd, off_t offset,
+                  int *code) {
+  const map_fd_t *of = by_fd(fd);
+  size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  size_t bytes;
+  uint8_t *at;
+
+  if (of == NULL || of->map->memory == 0)
+    return 0;
+  *code = -EPERM;
+  if ((prot & PROT_WRITE && (offset != 0 || size != page)) ||
+      (prot & PROT_WRITE && of->access == O_RDONLY) ||
+      (prot & PROT_READ && of->access == O_WRONLY))
+    return 1;
+  bytes = offset == 0 ? 0 : (size - page) / 2;
+  assert_true(bytes == 0 || bytes == of->map->info.max_entries);
+  at = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  assert_true(at != MAP_FAILED);
+  assert_true(mmap(at, page + bytes, prot, MAP_SHARED | MAP_FIXED,
+                   of->map->memory, offset) != MAP_FAILED);
+  assert_true(bytes == 0 ||
+              mmap(at + page + bytes, bytes, prot, MAP_SHARED | MAP_FIXED,
+                   of->map->memory, offset + (off_t)page) != MAP_FAILED);
+  *address = at;
+  *code = 0;
+  return 1;
 }
 
 int __wrap_uvperf__sys_dup(int fd) {

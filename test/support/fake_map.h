@@ -34,6 +34,9 @@ typedef struct fake_map_s {
   int is_frozen;               /* BPF_MAP_FREEZE */
   int is_no_map;               /* another BPF object: every call but info
                                 * fails */
+  int memory;                  /* of a ring buffer (fake_ringbuf.h), or 0 */
+  const uint8_t *value;        /* what a look-up copies, or NULL: -ENOENT */
+  size_t value_bytes;
 
   /* Noted by the fake kernel. */
   unsigned files; /* open files, the caller's too */

@@ -37,6 +37,10 @@ void fake_memory_assert_clean(void);
 void fake_map_reset(void);
 void fake_map_close_fd(int fd, int in_child);
 int fake_map_was_closed(int fd);
+/* mmap(2) of an fd. Returns 0 if the fd is not of a scripted map with memory;
+ * otherwise 1 and *code. */
+int fake_map_mmap(void **address, size_t size, int prot, int fd, off_t offset,
+                  int *code);
 void fake_map_assert_clean(void);
 
 #endif

@@ -155,6 +155,15 @@ static void emit_output(text_t *text, int array) {
   emit_call(text, BPF_FUNC_perf_event_output);
 }
 
+/* The same for a ring buffer. r4 (payload) and r9 (size) are set. */
+static void emit_ring_output(text_t *text, int ring, int flags_offset) {
+  emit(text, MOVE, BPF_REG_2, BPF_REG_4, 0, 0);
+  emit(text, MOVE, BPF_REG_3, BPF_REG_9, 0, 0);
+  emit(text, LOAD, BPF_REG_4, BPF_REG_7, flags_offset, 0);
+  emit_map(text, BPF_REG_1, ring);
+  emit_call(text, BPF_FUNC_ringbuf_output);
+}
+
 static int load_text(text_t *text) {
   uint32_t end = text->nr;
   live_bpf_t program;
@@ -297,6 +306,7 @@ typedef struct numbered_state_s {
   uint64_t number;
   uint64_t least;
   uint64_t choice; /* how many sizes there are */
+  uint64_t flags;  /* for a ring buffer */
   uint64_t gave[CODES];
   uint8_t pattern[PATTERN_BYTES + HEADER_BYTES];
 } numbered_state_t;
@@ -398,8 +408,8 @@ static void fill_states(live_bpf_producer_t *producer) {
   }
 }
 
-void live_bpf_producer_open(live_bpf_producer_t *producer, int array,
-                            uint32_t least, uint32_t most) {
+static void producer_open(live_bpf_producer_t *producer, int map,
+                          uint32_t least, uint32_t most) {
   text_t text = {.nr = 0};
   size_t i;
 
@@ -415,12 +425,38 @@ void live_bpf_producer_open(live_bpf_producer_t *producer, int array,
   emit_start(&text, producer->output.map);
   emit_choice(&text);
   emit_header(&text);
-  emit(&text, BPF_ALU | BPF_MOV | BPF_K, BPF_REG_3, 0, 0, -1); /* current CPU */
-  emit(&text, MOVE, BPF_REG_5, BPF_REG_9, 0, 0);
-  emit_output(&text, array);
+  if (producer->is_ring) {
+    emit_ring_output(&text, map, offsetof(numbered_state_t, flags));
+  } else {
+    emit(&text, BPF_ALU | BPF_MOV | BPF_K, BPF_REG_3, 0, 0, -1); /* this CPU */
+    emit(&text, MOVE, BPF_REG_5, BPF_REG_9, 0, 0);
+    emit_output(&text, map);
+  }
   emit_no_header(&text);
   emit_count(&text);
   producer->output.prog = load_text(&text);
+}
+
+void live_bpf_producer_open(live_bpf_producer_t *producer, int array,
+                            uint32_t least, uint32_t most) {
+  producer->is_ring = 0;
+  producer_open(producer, array, least, most);
+}
+
+void live_bpf_producer_open_ring(live_bpf_producer_t *producer, int ring,
+                                 uint32_t least, uint32_t most) {
+  producer->is_ring = 1;
+  producer_open(producer, ring, least, most);
+}
+
+void live_bpf_producer_set_flags(const live_bpf_producer_t *producer,
+                                 uint64_t flags) {
+  numbered_state_t *state = producer->output.state;
+  uint32_t nr = cpu_ids();
+  uint32_t i;
+
+  for (i = 0; i < nr; i++)
+    state[i].flags = flags;
 }
 
 void live_bpf_producer_close(live_bpf_producer_t *producer) {
@@ -499,9 +535,11 @@ int live_bpf_producer_check(const live_bpf_producer_t *producer, int cpu,
     return 0;
   memcpy(&header.number, bytes, sizeof(header.number));
   header.cpu = (uint32_t)cpu;
+  if (producer->is_ring && size >= sizeof(header))
+    memcpy(&header, bytes, sizeof(header));
   header.size = live_bpf_producer_size(producer, header.number);
   *number = header.number;
-  if (size != padded(header.size))
+  if (size != (producer->is_ring ? header.size : padded(header.size)))
     return 0;
   whole = header.size < HEADER_BYTES ? header.size : HEADER_BYTES;
   if (memcmp(bytes, &header, whole) != 0)

@@ -69,6 +69,7 @@ typedef struct live_bpf_numbered_s {
 
 typedef struct live_bpf_producer_s {
   live_bpf_output_t output; /* program and state */
+  int is_ring;              /* it writes into a BPF ring buffer */
   uint32_t least;
   uint32_t most;
   uint8_t *pattern; /* payloads are copied from it */
@@ -78,6 +79,13 @@ typedef struct live_bpf_producer_s {
  * least 8, at most LIVE_BPF_MOST. */
 void live_bpf_producer_open(live_bpf_producer_t *producer, int array,
                             uint32_t least, uint32_t most);
+/* The same for a BPF ring buffer (live_bpf_ring.h), by bpf_ringbuf_output().
+ * What it returns is counted in the same way: -EAGAIN if there was no room. */
+void live_bpf_producer_open_ring(live_bpf_producer_t *producer, int ring,
+                                 uint32_t least, uint32_t most);
+/* Sets the flags of the calls from now on: BPF_RB_NO_WAKEUP and others. */
+void live_bpf_producer_set_flags(const live_bpf_producer_t *producer,
+                                 uint64_t flags);
 void live_bpf_producer_close(live_bpf_producer_t *producer);
 
 /* Runs it nr times on the caller's CPU, where no other thread may run it
@@ -102,7 +110,8 @@ uint8_t live_bpf_byte(uint64_t number, size_t i);
 
 /* Returns 1 and its number if this is, byte for byte, a payload that was
  * written on this CPU, with the kernel's padding; otherwise 0. The caller
- * checks that the number is the expected one. */
+ * checks that the number is the expected one. With a ring buffer the payloads
+ * have at least 16 bytes and no padding, and name their CPU. */
 int live_bpf_producer_check(const live_bpf_producer_t *producer, int cpu,
                             const void *data, size_t size, uint64_t *number);
 

@@ -56,7 +56,7 @@ merge_ring_t *merge_model_add(merge_model_t *model, size_t bytes) {
 
   assert_true(model->nr_rings < MERGE_RINGS);
   ring->index = model->nr_rings;
-  ring->ring.page = calloc(1, sizeof(*ring->ring.page));
+  uvperf__ring_set_page(&ring->ring, calloc(1, sizeof(*ring->ring.page)));
   ring->ring.data = malloc(bytes);
   ring->ring.size = bytes;
   /* Where both run past the end of 64 bits. */

@@ -85,11 +85,15 @@ static void do_options(const step_t *step) {
 static void do_new(const step_t *step) {
   size_t fds = support_count_fds(), blocks = fake_live_allocations();
   uvperf__adding_t adding;
-  int rc;
+  uvperf__bpf_map_t map;
+  int rc = uvperf__bpf_map_open(&map, run.map_fd, run.options.path, 0,
+                                &row_result.error);
 
   (void)step;
-  rc = uvperf__bpf_evlist_new(&run.evlist, run.map_fd, &run.options, &adding,
-                              &row_result.error);
+  if (rc == 0)
+    rc = uvperf__bpf_evlist_new(&run.evlist, &map, &run.options, &adding,
+                                &row_result.error);
+  uvperf__bpf_map_close(&map);
   if (rc == 0)
     rc = uvperf__adding_run(&adding, &row_result.error);
   row_returned(rc);

@@ -134,6 +134,16 @@ static void do_follow(const step_t *step) {
 
 /* -- records --------------------------------------------------------------- */
 
+/* Of a ring buffer: the program has written 1, 2, 3 and so on. */
+static void check_data(const uvperf_record_t *record) {
+  const uint8_t *data = record->sample.raw.data;
+  uint32_t i;
+
+  assert_int_equal(record->sample.raw.size == 0, data == NULL);
+  for (i = 0; i < record->sample.raw.size; i++)
+    assert_int_equal(data[i], (uint8_t)(i + 1));
+}
+
 /* `self` is the ring's handle. */
 static void say_record(const uvperf_handle_t *self, int status,
                        const uvperf_record_t *record) {
@@ -152,7 +162,11 @@ static void say_record(const uvperf_handle_t *self, int status,
     say(" %u", record->misc);
   if (uvperf_record_lost(record) != 0)
     say(" %llu", (unsigned long long)uvperf_record_lost(record));
-  if (self->type == UVPERF_HANDLE_BPF_READER)
+  if (record->cpu == UINT32_MAX) {
+    say(" of %u bytes, %llu left", record->sample.raw.size,
+        (unsigned long long)record->remaining);
+    check_data(record);
+  } else if (self->type == UVPERF_HANDLE_BPF_READER)
     say(" of cpu%u, %llu left", record->cpu,
         (unsigned long long)record->remaining);
   else if (record->source == NULL)
@@ -189,6 +203,8 @@ static void do_start(const step_t *step) {
   for (i = 2; i < step->nr; i++)
     if (step_is(step, i, "callback"))
       has_callback = 1;
+    else if (step_is(step, i, "timer"))
+      options.flush_ms = 0;
     else
       options.flags |=
           (uint32_t)step_meaning(flags, COUNT_OF(flags), step->words[i]);
@@ -235,8 +251,11 @@ static void on_snapshot(uvperf_handle_t *handle, int status) {
 }
 
 static void do_snapshot(const step_t *step) {
-  static const step_name_t flags[] = {{"no_wait", UVPERF_SNAPSHOT_NO_WAIT},
-                                      {"later", 0}};
+  static const step_name_t flags[] = {
+      {"no_wait", UVPERF_SNAPSHOT_NO_WAIT},
+      {"oldest_first", UVPERF_SNAPSHOT_OLDEST_FIRST},
+      {"all", UVPERF_SNAPSHOT_ALL},
+      {"later", 0}};
   uvperf_handle_t *handle = handles_of(step, 1);
   uint64_t bits = 0;
   int is_later;
@@ -293,13 +312,17 @@ static void do_has(const step_t *step) {
 
 /* Statistics by the names of their fields. */
 static void do_stats(const step_t *step) {
+  uint64_t lost_is_read;
   uvperf_stats_t stats;
   const struct {
     const char *name;
     const uint64_t *value;
-  } fields[] = {{"records", &stats.records},
+  } fields[] = {{"lost_is_read", &lost_is_read},
+                {"records", &stats.records},
                 {"bytes", &stats.bytes},
                 {"wakeups", &stats.wakeups},
+                {"skipped_bytes", &stats.skipped_bytes},
+                {"high_water_bytes", &stats.high_water_bytes},
                 {"slices", &stats.slices},
                 {"corrupt", &stats.corrupt},
                 {"lost_records", &stats.lost_records},
@@ -310,6 +333,7 @@ static void do_stats(const step_t *step) {
   size_t i, field;
 
   uvperf_stats(handles_of(step, 1), &stats);
+  lost_is_read = stats.lost_is_read;
   for (i = 2; i < step->nr; i++) {
     for (field = 0; !step_is(step, i, fields[field].name); field++)
       if (field + 1 == COUNT_OF(fields))
@@ -388,6 +412,7 @@ static void end(void) {
   for (i = 0; i < handles_run.nr; i++)
     assert_int_equal(handles_run.closed[i], 1);
   handles_event_end();
+  handles_reader_end();
 }
 
 const scripted_subject_t scripted_handles = {

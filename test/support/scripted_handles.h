@@ -18,13 +18,28 @@
  *                             pool fails
  *   fallbacks WORD...         all, clock, user, kernel, precise
  *   init
- *   reader WORD...            of the map: cpus=LIST, fixed, overwrite, program
+ *   reader WORD...            of the map: cpus=LIST, fixed, overwrite, program,
+ *                             later, attr, perf_clock, ring_bytes=N,
+ *                             wakeup_events=N, wakeup_bytes=N; lost=OFFSET of
+ *                             the counter
+ *   ringbuf PAGES [FLAGS [read]]  the map is a BPF ring buffer; the fd is for
+ *                             reading only
+ *   submit N..., discard N..., busy N...  a program writes records with N bytes
+ *                             of data; "full": there is no room
+ *   finish POSITION [discard] a busy record
+ *   first_word POSITION N, producer [N], consumer [N]  sets or prints a
+ *                             position
+ *   readable H, unreadable H  its fd, until then
+ *   counter TYPE BYTES        a map whose values have so many bytes; "counted
+ *                             N...": the 64-bit words that a look-up finds
  * The calls
  *   enable, disable or reset H [all], refresh H N, pause H, resume H, period H
  *   N, filter H TEXT, program H FD, query H ROOM, modify H FIELD=VALUE...,
  *   output H H, output H none
- *   start H [no_enable] [slice_end] [callback (although it has no ring)], stop
- *   H, flush H, snapshot H [no_wait] [later], next H, close H
+ *   start H [no_enable] [slice_end] [timer] [callback (although it has no
+ *   ring)], stop
+ *   H, flush H, snapshot H [no_wait | all |
+ *   oldest_first] [later], next H, close H
  *   in_hand H (the record of next again), source FIELD... (of its attr)
  *   own_id H, cloexec H, read H, group H..., measure H N, work E V N R (in each
  *   call of the measured function: value and times)

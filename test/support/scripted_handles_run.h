@@ -26,6 +26,7 @@ extern const scripted_verb_t handles_reader_verbs[];
 void handles_event_begin(void);
 void handles_event_end(void);
 void handles_reader_begin(void);
+void handles_reader_end(void);
 
 /* The handle that the nth word names. */
 uvperf_handle_t *handles_of(const step_t *step, size_t nr);

@@ -79,6 +79,8 @@ enum fake_call kernel_call(const char *name) {
                                       {"close", FAKE_CLOSE},
                                       {"delete", FAKE_BPF_DELETE},
                                       {"map_info", FAKE_BPF_INFO},
+                                      {"map_lookup", FAKE_BPF_LOOKUP},
+                                      {"dup", FAKE_DUP},
                                       {"map_by_id", FAKE_BPF_MAP_BY_ID},
                                       {"access", FAKE_ACCESS},
                                       {"getpid", FAKE_GETPID},
@@ -966,6 +968,18 @@ static void do_timers(const step_t *step) {
   say("%zu", nr);
 }
 
+static void count_poll(uv_handle_t *handle, void *nr) {
+  *(size_t *)nr += handle->type == UV_POLL && uv_is_active(handle);
+}
+
+static void do_polled(const step_t *step) {
+  size_t nr = 0;
+
+  (void)step;
+  uv_walk(&kernel_loop, count_poll, &nr);
+  say("%zu", nr);
+}
+
 /* Turns of a loop that nothing else keeps alive. */
 static void do_run(const step_t *step) {
   (void)step;
@@ -1028,6 +1042,7 @@ const scripted_verb_t kernel_verbs[] = {{"file", do_file},
                                         {"wait", do_wait},
                                         {"wait_for", do_wait_for},
                                         {"timers", do_timers},
+                                        {"polled", do_polled},
                                         {"fire_timer", do_fire},
                                         {"waits", do_waits},
                                         {"handles", do_handles},

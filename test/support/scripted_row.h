@@ -81,7 +81,7 @@
  * The loop
  *   turn [N], run (turns of a loop that nothing keeps alive), wait MS (runs it
  *   so long), wait_for TEXT (until this is printed), alive, timers,
- *   fire_timer, waits (for fds),
+ *   fire_timer, waits (for fds), polled (how many fds),
  *   handles TYPE... (how many)
  *   uv_close all, uv_close hub  by other code
  *   hold (the pool waits), refuse_work (it does not), pool [N | work], slow

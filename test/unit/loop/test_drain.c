@@ -127,14 +127,15 @@ static int on_sample(void *owner, uvperf__reader_t *reader, unsigned int form,
   return 1;
 }
 
-static void on_record(void *owner, const void *bytes, size_t size,
-                      uint64_t behind) {
+static unsigned int on_record(void *owner, const void *bytes, size_t size,
+                              uint64_t behind) {
   assert_ptr_equal(owner, &fixture);
   assert_null(fixture.ring.run);
   check_given(bytes, size, behind);
   fixture.stats.records += 1;
   fixture.stats.bytes += size;
   after('r', size);
+  return 1;
 }
 
 static int has_no_ring(const void *owner) {
@@ -143,8 +144,8 @@ static int has_no_ring(const void *owner) {
   return fixture.is_gone;
 }
 
-static const uvperf__drain_ops_t ops = {no_reader, on_sample, on_record,
-                                        has_no_ring};
+static const uvperf__drain_ops_t ops = {&uvperf__perf_framing, no_reader,
+                                        on_sample, on_record, has_no_ring};
 
 /* -- the kernel ----------------------------------------------------------- */
 
@@ -154,7 +155,7 @@ static void begin_at(uint64_t start) {
 
   memset(&fixture, 0, sizeof(fixture));
   fixture.random = random;
-  fixture.ring.page = &fixture.page;
+  uvperf__ring_set_page(&fixture.ring, &fixture.page);
   fixture.ring.data = (const uint8_t *)fixture.data;
   fixture.ring.size = RING_BYTES;
   fixture.ring.head = start;

@@ -89,7 +89,7 @@ static void begin(fixture_t *fixture, uv_loop_t *loop) {
   impl->asks = &fixture->asks;
   impl->gifts = &fixture->gifts;
   impl->releases = &fixture->releases;
-  impl->own.ring.page = &impl->page;
+  uvperf__ring_set_page(&impl->own.ring, &impl->page);
   impl->base.ring = &impl->own;
   uvperf__handle_init(&impl->base, loop, &kind);
   assert_int_equal(uvperf__watch_new(&impl->base.watch, &impl->base.teardown,

@@ -15,6 +15,7 @@
 
 /* In <linux/bpf.h>. */
 #define PRESERVE_ELEMS 0x800
+#define RINGBUF        27
 
 static fake_map_t *scripted;
 static int given;
@@ -37,20 +38,26 @@ static int teardown(void **state) {
 static void opens(uvperf__bpf_map_t *map) {
   uvperf_error_t error;
 
-  if (uvperf__bpf_map_open(map, given, NULL, &error) != 0)
+  if (uvperf__bpf_map_open(map, given, NULL, 0, &error) != 0)
     fail_msg("%s", error.reason);
   assert_int_equal(map->max_entries, 4);
 }
 
-static void refuses(int code, int cause, const char *piece) {
+static void refuses_of(int may_be_ring, int code, int cause,
+                       const char *piece) {
   uvperf__bpf_map_t map;
   uvperf_error_t error;
 
   memset(&error, 0, sizeof(error));
-  assert_int_equal(uvperf__bpf_map_open(&map, given, NULL, &error), code);
+  assert_int_equal(uvperf__bpf_map_open(&map, given, NULL, may_be_ring, &error),
+                   code);
   explain_check(&error, code, cause, piece);
   assert_int_equal(map.fd, -1);
   assert_int_equal(scripted->files, 1);
+}
+
+static void refuses(int code, int cause, const char *piece) {
+  refuses_of(0, code, cause, piece);
 }
 
 static void refuses_path(const char *path, int errno_of_kernel, int cause,
@@ -60,7 +67,7 @@ static void refuses_path(const char *path, int errno_of_kernel, int cause,
 
   memset(&error, 0, sizeof(error));
   fake_fail(FAKE_BPF_PINNED, 1, errno_of_kernel);
-  assert_int_equal(uvperf__bpf_map_open(&map, -1, path, &error),
+  assert_int_equal(uvperf__bpf_map_open(&map, -1, path, 0, &error),
                    errno_of_kernel);
   explain_check(&error, errno_of_kernel, cause, piece);
   assert_int_equal(map.fd, -1);
@@ -125,7 +132,7 @@ static void path_is_a_file_of_its_own(void **state) {
   uvperf__bpf_map_t map;
 
   scripted->path = "/bpf/events";
-  assert_int_equal(uvperf__bpf_map_open(&map, -1, "/bpf/events", NULL), 0);
+  assert_int_equal(uvperf__bpf_map_open(&map, -1, "/bpf/events", 0, NULL), 0);
   assert_true(uvperf__bpf_map_clears(&map));
   assert_int_equal(scripted->files, 2);
   assert_string_equal(fake_log(), "bpf pinned, bpf info");
@@ -140,7 +147,7 @@ static void map_of_another_type_is_named(void **state) {
   scripted->info.type = 33;
   refuses(-EINVAL, UVPERF_CAUSE_ARGUMENT, "BPF_MAP_TYPE_ARENA (33)");
   scripted->info.type = 27;
-  refuses(-EINVAL, UVPERF_CAUSE_ARGUMENT, "bpf_ringbuf_output()");
+  refuses(-EINVAL, UVPERF_CAUSE_ARGUMENT, "BPF_MAP_TYPE_RINGBUF (27)");
   scripted->info.type = 4000000000u;
   refuses(-EINVAL, UVPERF_CAUSE_ARGUMENT, "(4000000000)");
 }
@@ -156,13 +163,48 @@ static void object_whose_type_is_the_same_is_no_map(void **state) {
           "is a BPF program, link or BTF, not a map");
 }
 
+static void ring_buffer_is_accepted_if_it_may_be_one(void **state) {
+  uvperf__bpf_map_t map;
+  uvperf_error_t error;
+
+  scripted->info.type = RINGBUF;
+  scripted->info.max_entries = 8192;
+  assert_int_equal(uvperf__bpf_map_open(&map, given, NULL, 0, &error), -EINVAL);
+  assert_int_equal(uvperf__bpf_map_open(&map, given, NULL, 1, &error), -EINVAL);
+  scripted->info.key_size = 0;
+  scripted->info.value_size = 0;
+  assert_int_equal(uvperf__bpf_map_open(&map, given, NULL, 0, &error), -EINVAL);
+  assert_int_equal(uvperf__bpf_map_open(&map, given, NULL, 1, &error), 0);
+  assert_true(map.is_ring && !map.is_overwritten);
+  assert_int_equal(map.max_entries, 8192);
+  uvperf__bpf_map_close(&map);
+  scripted->info.map_flags = 1u << 19; /* BPF_F_RB_OVERWRITE */
+  assert_int_equal(uvperf__bpf_map_open(&map, given, NULL, 1, &error), 0);
+  assert_true(map.is_overwritten);
+  uvperf__bpf_map_close(&map);
+  scripted->info.type = 31;
+  refuses_of(1, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+             "USER_RINGBUF (31), not BPF_MAP_TYPE_PERF_EVENT_ARRAY (4) or "
+             "BPF_MAP_TYPE_RINGBUF (27)");
+}
+
+static void array_is_accepted_if_it_may_be_a_ring_buffer(void **state) {
+  uvperf__bpf_map_t map;
+  uvperf_error_t error;
+
+  scripted->info.map_flags = 1u << 19;
+  assert_int_equal(uvperf__bpf_map_open(&map, given, NULL, 1, &error), 0);
+  assert_false(map.is_ring || map.is_overwritten);
+  uvperf__bpf_map_close(&map);
+}
+
 static void path_of_another_type_is_closed_again(void **state) {
   uvperf__bpf_map_t map;
   uvperf_error_t error;
 
   scripted->path = "/bpf/events";
   scripted->info.type = 2;
-  assert_int_equal(uvperf__bpf_map_open(&map, -1, "/bpf/events", &error),
+  assert_int_equal(uvperf__bpf_map_open(&map, -1, "/bpf/events", 0, &error),
                    -EINVAL);
   explain_check(&error, -EINVAL, UVPERF_CAUSE_ARGUMENT, "/bpf/events");
   assert_int_equal(scripted->files, 1);
@@ -304,6 +346,8 @@ int main(void) {
       map_test(map_of_another_type_is_named),
       map_test(object_whose_type_is_the_same_is_no_map),
       map_test(path_of_another_type_is_closed_again),
+      map_test(ring_buffer_is_accepted_if_it_may_be_one),
+      map_test(array_is_accepted_if_it_may_be_a_ring_buffer),
       map_test(fd_that_is_invalid_is_reported),
       map_test(bpf_that_is_refused_has_its_cause),
       map_test(lack_of_fds_and_memory_is_reported),

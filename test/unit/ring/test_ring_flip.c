@@ -58,7 +58,7 @@ static void begin(fixture_t *fixture, uint64_t tail) {
     *word_at(fixture, i + 8) = ID;
     *word_at(fixture, i + 16) = 1000 + i;
   }
-  fixture->ring.page = fixture->page;
+  uvperf__ring_set_page(&fixture->ring, fixture->page);
   fixture->ring.data = fixture->data;
   fixture->ring.size = SIZE;
   fixture->attr.size = sizeof(fixture->attr);
