@@ -102,18 +102,14 @@ int uvperf__ioctl_bpf(int fd, int prog_fd, uint64_t cookie, int *has_no_links,
   int rc;
 
   *link = -1;
-  if (cookie != 0) {
-    rc = link_with_cookie(fd, prog_fd, cookie);
+  if (cookie != 0 || !*has_no_links) {
+    rc = cookie != 0 ? link_with_cookie(fd, prog_fd, cookie)
+                     : uvperf__sys_bpf_link(prog_fd, fd, 0);
     if (rc >= 0)
       *link = rc;
-    return rc < 0 ? rc : 0;
-  }
-  if (!*has_no_links) {
-    refused = uvperf__sys_bpf_link(prog_fd, fd, 0);
-    if (refused >= 0)
-      *link = refused;
-    if (refused >= 0 || !may_do_without(refused))
-      return refused < 0 ? refused : 0;
+    if (rc >= 0 || cookie != 0 || !may_do_without(rc))
+      return rc < 0 ? rc : 0;
+    refused = rc;
   }
   rc = uvperf__sys_ioctl(fd, PERF_EVENT_IOC_SET_BPF, prog_fd);
   if (rc < 0)
