@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Prints the functions at addresses, for example at the addresses that
- * sample_thread prints. An address is of a running process or, in the upper
- * half of all addresses, of the kernel. Needs elfutils' libelf, but not uvperf:
+ * sample_thread prints. An address is of a running process or of the kernel.
+ * Needs elfutils' libelf, but not uvperf:
  * cc name_addresses.c $(pkg-config --cflags --libs libelf)
  *
  *   name_addresses PID ADDRESS...
@@ -143,10 +143,14 @@ static void read_symbols(file_t *file) {
   GElf_Shdr header;
   Elf_Data *data;
   GElf_Sym symbol;
-  uint64_t begin;
+  GElf_Ehdr elf;
+  uint64_t begin, is_arm = 0;
   const char *name;
   int i;
 
+  /* On 32-bit Arm the lowest bit only says whether it is Thumb code. */
+  if (gelf_getehdr(file->elf, &elf) != NULL && elf.e_machine == EM_ARM)
+    is_arm = 1;
   while ((section = elf_nextscn(file->elf, section)) != NULL) {
     if (gelf_getshdr(section, &header) == NULL ||
         (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM) ||
@@ -155,7 +159,8 @@ static void read_symbols(file_t *file) {
     for (i = 0; gelf_getsym(data, i, &symbol) != NULL; i++) {
       if (GELF_ST_TYPE(symbol.st_info) != STT_FUNC ||
           symbol.st_shndx == SHN_UNDEF ||
-          (begin = file_offset(file->elf, symbol.st_value)) == UINT64_MAX ||
+          (begin = file_offset(file->elf, symbol.st_value & ~is_arm)) ==
+              UINT64_MAX ||
           (name = elf_strptr(file->elf, header.sh_link, symbol.st_name)) ==
               NULL)
         continue;
@@ -284,6 +289,18 @@ static void forget_process(names_t *names, uint32_t pid) {
   free(process);
 }
 
+/* The kernel has the upper half of all addresses, or on 32 bits those from its
+ * first symbol on. */
+static int is_in_kernel(names_t *names, uint64_t address) {
+  const file_t *kernel = &names->kernel;
+
+  if (!names->has_kernel)
+    read_kallsyms(&names->kernel);
+  names->has_kernel = 1;
+  return address >> 63 ||
+         (kernel->nr_symbols > 0 && address >= kernel->symbols[0].begin);
+}
+
 /* Finds the function at an address. Reads /proc/PID/maps for the first address
  * of a process. If an address is in no known mapping, reads it again, at most
  * once a second.
@@ -293,21 +310,17 @@ static void forget_process(names_t *names, uint32_t pid) {
 static place_t find_place(names_t *names, uint32_t pid, uint64_t address,
                           uint64_t now) {
   place_t place = {&names->unknown, &names->unknown.nameless};
-  const mapping_t *mapping;
+  const mapping_t *mapping = NULL;
 
-  if (address >> 63) {
-    if (!names->has_kernel)
-      read_kallsyms(&names->kernel);
-    names->has_kernel = 1;
-    place.file = &names->kernel;
-    place.symbol = find_symbol(&names->kernel, address);
-    return place;
-  }
-  mapping = find_mapping(names, pid, address, now);
+  if (address >> 63 == 0)
+    mapping = find_mapping(names, pid, address, now);
   if (mapping != NULL) {
     place.file = mapping->file;
     place.symbol =
         find_symbol(mapping->file, address - mapping->begin + mapping->offset);
+  } else if (is_in_kernel(names, address)) {
+    place.file = &names->kernel;
+    place.symbol = find_symbol(&names->kernel, address);
   }
   return place;
 }

@@ -33,7 +33,7 @@ static void addresses_of_a_process_have_names(void **state) {
 
   snprintf(pid, sizeof(pid), "%d", child);
   snprintf(function, sizeof(function), "%jx",
-           (uintmax_t)(uintptr_t)wait_for_the_end + 1);
+           (uintmax_t)(uintptr_t)wait_for_the_end & ~(uintmax_t)1);
   snprintf(vdso, sizeof(vdso), "%lx", getauxval(AT_SYSINFO_EHDR) + 0x100);
   run = (tool_run_t){.args = {SAMPLE_PATH, pid, function, vdso, "10"}};
   tool_run(&run);
