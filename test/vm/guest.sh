@@ -11,8 +11,9 @@ mount_all() {
   mount -t proc proc /proc
   mount -t sysfs sysfs /sys
   mount -t devtmpfs devtmpfs /dev
-  # Every distribution has this link.
+  # Every distribution has these.
   ln -s /proc/self/fd /dev/fd
+  echo guest >/etc/hostname
   mkdir -p /dev/pts /dev/shm
   mount -t devpts devpts /dev/pts
   mount -t tmpfs tmpfs /dev/shm

@@ -165,7 +165,8 @@ pack_tests() {
   tree=$results/tree
   mkdir -p "$tree$build/test" "$tree$root/test/support" &&
     cp -R "$root/test/fuzz" "$root/test/runner.sh" "$tree$root/test" &&
-    cp -R "$root/test/support/names" "$tree$root/test/support" &&
+    cp -R "$root/test/support/names" "$root/test/support/programs" \
+      "$tree$root/test/support" &&
     cp "$root/test/vm/guest.sh" "$tree/init" && chmod +x "$tree/init" || return 1
   for file in "$build"/test/* "$build"/samples/* \
     "$build"/samples/tools/uvperf-*; do
