@@ -13,6 +13,9 @@ mount_all() {
   mount -t devtmpfs devtmpfs /dev
   # Every distribution has these.
   ln -s /proc/self/fd /dev/fd
+  ln -s fd/0 /dev/stdin
+  ln -s fd/1 /dev/stdout
+  ln -s fd/2 /dev/stderr
   echo guest >/etc/hostname
   mkdir -p /dev/pts /dev/shm
   mount -t devpts devpts /dev/pts

@@ -440,7 +440,7 @@ static const tool_row_t rows[] = {
     /* The profile ends before the compiler writes its names. */
     {"function_of_a_compiler_without_a_name_says_what_names_it",
      support_need_own_events, "-F 997 -d 0.7 -- " TARGET_PATH " jit",
-     .err = "[anon]:|!outside of every function|jcmd PID Compiler.perfmap",
+     .err = "[anon]:|!in [anon],|jcmd PID Compiler.perfmap",
      .check = expect_jit},
     {"unprivileged_user_profiles_own_command", need_paranoid,
      "-F 997 -d 1 -- sh -c 'while :; do :; done'", .err = "CAP_PERFMON",
