@@ -45,7 +45,7 @@ static int set_number(const char *word) {
   uvperf_bpf_reader_options_t *options = &reader_run.options;
 
   if (strncmp(word, "ring_bytes=", 11) == 0)
-    options->ring_bytes = step_number(word + 11);
+    options->ring_bytes = (size_t)step_number(word + 11);
   else if (strncmp(word, "wakeup_events=", 14) == 0)
     options->wakeup_events = (uint32_t)step_number(word + 14);
   else if (strncmp(word, "wakeup_bytes=", 13) == 0)
