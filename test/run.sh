@@ -214,6 +214,7 @@ export CMOCKA_MESSAGE_OUTPUT=xml
 # cmocka would catch SIGSEGV and hide the stack.
 export ASAN_OPTIONS="handle_segv=2:detect_leaks=$leaks:exitcode=99"
 export UBSAN_OPTIONS=print_stacktrace=1:exitcode=99
+export TSAN_OPTIONS=exitcode=99:second_deadlock_stack=1
 
 names=$(echo "$tests" | cut -d ' ' -f 2)
 left_out=0

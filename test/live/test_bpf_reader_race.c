@@ -80,7 +80,8 @@ static void pass_grace(fixture_t *fixture) {
   for (i = 0; i < storm->nr_writers; i++)
     before[i] = live_bpf_producer_runs(&storm->producer, storm->writers[i].cpu);
   for (i = 0; i < storm->nr_writers; i++)
-    while (live_storm_is_writing(storm) && storm->writers[i].code == 0 &&
+    while (live_storm_is_writing(storm) &&
+           __atomic_load_n(&storm->writers[i].code, __ATOMIC_RELAXED) == 0 &&
            live_bpf_producer_runs(&storm->producer, storm->writers[i].cpu) <
                before[i] + 2)
       sched_yield();

@@ -12,11 +12,13 @@ static void work(void *arg) {
   live_storm_t *storm = writer->storm;
   uint64_t left = writer->nr;
   uint64_t nr;
+  int code = writer->code;
 
-  while (left > 0 && writer->code == 0 &&
+  while (left > 0 && code == 0 &&
          !__atomic_load_n(&storm->is_over, __ATOMIC_RELAXED)) {
     nr = left < CHUNK ? left : CHUNK;
-    writer->code = live_bpf_producer_run_on(&storm->producer, writer->cpu, nr);
+    code = live_bpf_producer_run_on(&storm->producer, writer->cpu, nr);
+    __atomic_store_n(&writer->code, code, __ATOMIC_RELAXED);
     if (left != UINT64_MAX)
       left -= nr;
   }

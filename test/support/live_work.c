@@ -18,7 +18,7 @@
  * page faults of its own. */
 #define TOUCH_SECTION                                                          \
   __attribute__((noinline, section("live_touch_code"),                         \
-                 no_sanitize("address", "undefined")))
+                 no_sanitize("address", "undefined", "thread")))
 extern const char __start_live_touch_code[];
 extern const char __stop_live_touch_code[];
 
