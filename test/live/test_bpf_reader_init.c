@@ -273,11 +273,14 @@ typedef struct newer_s {
 } newer_t;
 
 static void init_of_newer_options_is_refused_unless_0(void **state) {
-  newer_t newer = {live_bpf_reader_options(), 1};
+  newer_t newer;
   live_bpf_reader_t live;
   uvperf_error_t error;
 
+  memset(&newer, 0, sizeof(newer)); /* also what is between the two */
+  newer.known = live_bpf_reader_options();
   newer.known.size = sizeof(newer);
+  newer.field = 1;
   live_bpf_reader_make(__func__, &live, 0);
   assert_int_equal(uvperf_bpf_reader_init(*state, &live.reader, live.array,
                                           &newer.known, &error),

@@ -104,6 +104,12 @@ static FILE *open_folded(char *path) {
   return file;
 }
 
+/* Whether the kernel finds the callers of code with frame pointers. On 32-bit
+ * Arm it does not know the frames of Thumb code. */
+static int finds_callers(void) {
+  return unwind_machine(NULL) != EM_NONE;
+}
+
 static void waits_of_known_length_are_within_5_percent(void **state) {
   static const char *const waits[] = {"wait_pipe", "wait_futex", "wait_sleep"};
   char path[] = "/tmp/uvperf-folded-XXXXXX", part[32];
@@ -119,8 +125,9 @@ static void waits_of_known_length_are_within_5_percent(void **state) {
   for (i = 0; i < 3; i++) {
     expect_wait(&run, run.out, waits[i]);
     snprintf(part, sizeof(part), ";%s;", waits[i]);
-    expect_near(&run, part, folded_seconds(file, "", part),
-                wait_seconds(run.out, waits[i]));
+    if (finds_callers())
+      expect_near(&run, part, folded_seconds(file, "", part),
+                  wait_seconds(run.out, waits[i]));
   }
   fclose(file);
   unlink(path);
@@ -224,6 +231,8 @@ static void whole_machine_has_the_waits_of_a_program(void **state) {
                     .data = printed};
   FILE *file;
 
+  if (!finds_callers())
+    support_skip(__func__, "x86-64 or aarch64");
   support_need_cpu_wide(__func__);
   file = open_folded(path);
   tool_run_exits(&run, 0);
