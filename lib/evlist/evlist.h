@@ -116,10 +116,10 @@ typedef struct uvperf__adding_s {
 /* Makes a list as uvperf__evlist_new does, but without targets. `adding` will
  * add the targets. Opens nothing, and makes no request to the kernel.
  *
- * With a map, takes the map over (its fd becomes -1) and makes an array: the events through which BPF
- * programs send samples, see array.c. The options of an array have one attr,
- * one target of the type UVPERF_TARGET_CPUS, and the flags UVPERF_SET_RECORDS
- * and UVPERF_SET_STRICT. */
+ * With a map, takes the map over (its fd becomes -1) and makes an array: the
+ * events through which BPF programs send samples, see array.c. The options of
+ * an array have one attr, one target of the type UVPERF_TARGET_CPUS, and the
+ * flags UVPERF_SET_RECORDS and UVPERF_SET_STRICT. */
 int uvperf__evlist_new_adding(uvperf__evlist_t **evlist,
                               const uvperf_set_options_t *options,
                               uvperf__bpf_map_t *map, uvperf__adding_t *adding,
