@@ -24,8 +24,6 @@ static int ring_count(sample_reader_t *reader, bare_count_t *count) {
 static void on_readable(uv_poll_t *poll, int status, int events) {
   sample_reader_t *reader = poll->data;
 
-  (void)status;
-  (void)events;
   reader->wakeups += 1;
   bare_ring_drain(&reader->ring);
 }

@@ -51,7 +51,6 @@ static block_t fixture;
 typedef int (*step_fn)(block_t *block);
 
 static int do_nothing(block_t *block) {
-  (void)block;
   return 0;
 }
 
@@ -117,7 +116,6 @@ static int open_set(block_t *block, const uvperf_target_t *target,
 /* -- threads -------------------------------------------------------------- */
 
 static void *wait_for_end(void *arg) {
-  (void)arg;
   for (;;)
     pause();
   return NULL;
@@ -318,7 +316,6 @@ static int queue_uprobe(block_t *block) {
 /* -- measuring a function ------------------------------------------------- */
 
 static void call(void *arg) {
-  (void)arg;
   syscall(SYS_getppid);
 }
 

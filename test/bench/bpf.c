@@ -151,14 +151,11 @@ static void close_uvperf(run_t *run) {
 /* -- libbpf --------------------------------------------------------------- */
 
 static void on_libbpf_sample(void *ctx, int cpu, void *data, uint32_t size) {
-  (void)cpu;
-  (void)size;
   take(ctx, data);
 }
 
 static enum bpf_perf_event_ret
 on_libbpf_record(void *ctx, int cpu, struct perf_event_header *header) {
-  (void)cpu;
   /* The header, and PERF_SAMPLE_RAW's size. */
   if (header->type == PERF_RECORD_SAMPLE)
     take(ctx, (const char *)(header + 1) + sizeof(uint32_t));

@@ -48,7 +48,6 @@ static void touch(void *arg) {
 }
 
 static void nothing(void *arg) {
-  (void)arg;
 }
 
 /* -- readers -------------------------------------------------------------- */

@@ -170,15 +170,12 @@ static void ask(run_t *run) {
 static void on_room(uv_handle_t *socket, size_t suggested, uv_buf_t *buf) {
   static char byte;
 
-  (void)socket;
-  (void)suggested;
   *buf = uv_buf_init(&byte, 1);
 }
 
 static void on_answer(uv_stream_t *socket, ssize_t nr, const uv_buf_t *buf) {
   run_t *run = socket->data;
 
-  (void)buf;
   if (nr == 0)
     return;
   if (nr > 0)

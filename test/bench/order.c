@@ -277,7 +277,6 @@ static void on_done(uv_poll_t *poll, int status, int events) {
   const writer_t *writer = poll->data;
   fixture_t *fixture = writer->fixture;
 
-  (void)events;
   if (status != 0 || take_done(fixture, writer) != 0 ||
       fixture->nr_writing == 0)
     uv_stop(poll->loop);

@@ -41,7 +41,6 @@ void sample_subject_close(sample_subject_t *subject) {
 static void on_done(uv_poll_t *done, int status, int events) {
   sample_reader_t *reader = done->data;
 
-  (void)events;
   reader->over =
       status != 0 ? status : traced_child_is_done(&reader->subject->child);
   if (reader->over != 0)

@@ -14,9 +14,6 @@
 
 static void on_record(uvperf_handle_t *handle, int status,
                       const uvperf_record_t *record) {
-  (void)handle;
-  (void)status;
-  (void)record;
 }
 
 /* -- events, each with a ring --------------------------------------------- */
@@ -56,7 +53,6 @@ static int run_events(void *arg, double *values) {
   size_t nr;
   int rc;
 
-  (void)arg;
   uv_loop_init(&loop);
   rc = open_all(&loop, events, &nr);
   uv_run(&loop, UV_RUN_NOWAIT);
@@ -112,7 +108,6 @@ static int run_set(void *arg, double *values) {
   double one, two;
   char cpus[64];
 
-  (void)arg;
   snprintf(cpus, sizeof(cpus), "%d", bench_producer_cpu);
   if (hold_set(cpus, &one) != 0)
     return 1;
@@ -126,7 +121,6 @@ static int run_set(void *arg, double *values) {
 /* -- cases ---------------------------------------------------------------- */
 
 static int run_limit(void *arg, double *values) {
-  (void)arg;
   values[0] = LIMIT_BYTES;
   return 0;
 }

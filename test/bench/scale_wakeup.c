@@ -186,8 +186,6 @@ static int open_uvperf(reader_t *reader) {
 /* -- by hand -------------------------------------------------------------- */
 
 static void on_poll(uv_poll_t *poll, int status, int events) {
-  (void)status;
-  (void)events;
   bare_ring_drain(poll->data);
 }
 

@@ -14,7 +14,6 @@
 
 #include "check_decoder.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   unsigned decoded;
   const char *fault = check_decoder(data, size, &decoded);

@@ -24,9 +24,6 @@ static char root[] = "/tmp/uvperf-fuzz-XXXXXX";
 
 static int remove_one(const char *path, const struct stat *status, int type,
                       struct FTW *ftw) {
-  (void)status;
-  (void)type;
-  (void)ftw;
   return remove(path);
 }
 
@@ -34,17 +31,13 @@ static void remove_tree(void) {
   nftw(root, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
-int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerInitialize(int *argc, char ***argv) {
-  (void)argc;
-  (void)argv;
   if (mkdtemp(root) == NULL || make_names_plant(root, "tree.txt") != 0)
     abort();
   fake_host_set(root);
   return atexit(remove_tree);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   char *text = malloc(size + 1);
   const char *fault;

@@ -16,7 +16,6 @@
 
 #include "check_tracepoint.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   int rc;
   const char *fault = check_tracepoint(data, size, &rc);

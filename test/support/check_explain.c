@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "check_explain.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
 #include <sys/prctl.h>
@@ -176,7 +175,7 @@ static void filter_two(uint32_t call, uint32_t other, int code) {
       BPF_STMT(BPF_RET | BPF_K, action_of(code)),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
   };
-  struct sock_fprog program = {sizeof(steps) / sizeof(steps[0]), steps};
+  struct sock_fprog program = {COUNT_OF(steps), steps};
 
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)

@@ -76,7 +76,7 @@ int check_parse_pmus_setup(void **state) {
 
   if (make_host_setup(state) != 0)
     return -1;
-  for (i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+  for (i = 0; i < COUNT_OF(files); i++) {
     snprintf(path, sizeof(path), CHECK_PARSE_PMUS "/%s", files[i].path);
     make_host_write(path, files[i].text);
   }

@@ -5,8 +5,6 @@
 
 #include "support.h"
 
-#include <errno.h>
-
 #include <linux/perf_event.h>
 
 #include "uvperf/attr.h"

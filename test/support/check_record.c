@@ -443,6 +443,54 @@ uvperf_decoder_t *record_decoder(uvperf_source_t *source,
   return decoder;
 }
 
+void record_one_begin(record_one_t *one, uint64_t sample_type) {
+  uvperf_decoder_free(one->decoder);
+  one->decoder = NULL;
+  memset(&one->attr, 0, sizeof(one->attr));
+  one->attr.size = sizeof(one->attr);
+  one->attr.sample_type = sample_type;
+  one->attr.read_format = BUILD_FORMAT_ALL;
+  record_values_init(&one->values);
+}
+
+void record_one_open(record_one_t *one) {
+  uvperf_decoder_free(one->decoder);
+  one->decoder = record_decoder(&one->source, &one->attr);
+}
+
+void record_one_build(record_one_t *one, uint32_t type) {
+  record_build(&one->builder, type, &one->attr, &one->values);
+}
+
+int record_one_decode_cut(record_one_t *one, size_t size) {
+  if (one->decoder == NULL)
+    record_one_open(one);
+  free(one->bytes);
+  one->bytes = record_cut(&one->builder, size);
+  return uvperf_decode(one->decoder, one->bytes, size, &one->record);
+}
+
+int record_one_decode(record_one_t *one) {
+  return record_one_decode_cut(one, one->builder.size);
+}
+
+void record_one_check(record_one_t *one, uint32_t type) {
+  assert_int_equal(record_one_decode(one), 0);
+  check_record_fields(one->record, type, &one->attr, &one->values, one->bytes);
+  check_record_bounds(one->record);
+  assert_int_equal(one->record->size, one->builder.size);
+}
+
+void record_one_refused(record_one_t *one, size_t size) {
+  assert_int_equal(record_one_decode_cut(one, size), -EPROTO);
+  check_record_raw(one->record, one->bytes, &one->source);
+}
+
+void record_one_roundtrip(record_one_t *one, uint32_t type) {
+  record_one_build(one, type);
+  record_one_check(one, type);
+}
+
 int check_record_words(const struct perf_event_attr *attr, uint32_t type,
                        uint16_t misc, const uint64_t *words, size_t nr) {
   static record_builder_t builder;

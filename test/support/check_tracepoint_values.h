@@ -8,8 +8,6 @@
 #include "support.h"
 #include "make_tracepoint_text.h"
 
-#include <errno.h>
-
 #include "uvperf/tracepoint.h"
 
 static uvperf_tracepoint_t *parsed(const char *text) {

@@ -11,9 +11,7 @@ static uint64_t counters_step;
 static uint64_t looks;
 
 uint64_t __real_uv_hrtime(void);
-uint64_t __wrap_uv_hrtime(void);
 uint64_t __real_uvperf__evlist_now(void);
-uint64_t __wrap_uvperf__evlist_now(void);
 
 /* Threads of the pool read the clock, too. */
 uint64_t __wrap_uv_hrtime(void) {

@@ -10,13 +10,9 @@
 
 /* The linker gives the functions of the library these names. */
 int __real_uvperf__file_open(const char *path);
-int __wrap_uvperf__file_open(const char *path);
 int __real_uvperf__file_link(const char *path, char *text, size_t size);
-int __wrap_uvperf__file_link(const char *path, char *text, size_t size);
 int __real_uvperf__file_inode(const char *path, uint64_t *inode);
-int __wrap_uvperf__file_inode(const char *path, uint64_t *inode);
 int __real_uvperf__directory_open(const char *path);
-int __wrap_uvperf__directory_open(const char *path);
 
 int (*fake_host_opens)(const char *path);
 

@@ -6,7 +6,6 @@
 #include "fake_kernel.h"
 #include "support.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
@@ -40,28 +39,6 @@ pid_t __real_uvperf__sys_gettid(void);
 int __real_uvperf__sys_has_task(pid_t process, pid_t task);
 uint64_t __real_uvperf__sys_rdpmc(uint32_t counter);
 uint64_t __real_uvperf__sys_cycles(void);
-
-int __wrap_uvperf__sys_open(struct perf_event_attr *attr, pid_t pid, int cpu,
-                            int group_fd, unsigned long flags);
-int __wrap_uvperf__sys_ioctl(int fd, unsigned long request, long arg);
-int __wrap_uvperf__sys_ioctl_ptr(int fd, unsigned long request, void *arg);
-int __wrap_uvperf__sys_mmap(void **address, size_t size, int prot, int fd,
-                            off_t offset);
-int __wrap_uvperf__sys_munmap(void *address, size_t size);
-int __wrap_uvperf__sys_poll(int fd, short events);
-int __wrap_uvperf__sys_poll_all(struct pollfd *fds, size_t nr);
-ssize_t __wrap_uvperf__sys_read(int fd, void *buffer, size_t size);
-int __wrap_uvperf__sys_close(int fd);
-int __wrap_uvperf__sys_bpf_link(int prog_fd, int event_fd, uint64_t cookie);
-int __wrap_uvperf__sys_membarrier(void);
-pid_t __wrap_uvperf__sys_getpid(void);
-int __wrap_uvperf__sys_thread(void);
-uint32_t __wrap_uvperf__process(void);
-int __wrap_uvperf__process_is_marked(void);
-pid_t __wrap_uvperf__sys_gettid(void);
-int __wrap_uvperf__sys_has_task(pid_t process, pid_t task);
-uint64_t __wrap_uvperf__sys_rdpmc(uint32_t counter);
-uint64_t __wrap_uvperf__sys_cycles(void);
 
 static struct {
   fake_event_t events[EVENTS_MAX];
@@ -233,34 +210,27 @@ int __wrap_uvperf__sys_open(struct perf_event_attr *attr, pid_t pid, int cpu,
 }
 
 static const char *ioctl_name(unsigned long request) {
-  switch (request) {
-    case PERF_EVENT_IOC_ENABLE:
-      return "ENABLE";
-    case PERF_EVENT_IOC_DISABLE:
-      return "DISABLE";
-    case PERF_EVENT_IOC_REFRESH:
-      return "REFRESH";
-    case PERF_EVENT_IOC_RESET:
-      return "RESET";
-    case PERF_EVENT_IOC_PERIOD:
-      return "PERIOD";
-    case PERF_EVENT_IOC_SET_OUTPUT:
-      return "SET_OUTPUT";
-    case PERF_EVENT_IOC_SET_FILTER:
-      return "SET_FILTER";
-    case PERF_EVENT_IOC_ID:
-      return "ID";
-    case PERF_EVENT_IOC_SET_BPF:
-      return "SET_BPF";
-    case PERF_EVENT_IOC_PAUSE_OUTPUT:
-      return "PAUSE_OUTPUT";
-    case PERF_EVENT_IOC_QUERY_BPF:
-      return "QUERY_BPF";
-    case PERF_EVENT_IOC_MODIFY_ATTRIBUTES:
-      return "MODIFY_ATTRIBUTES";
-    default:
-      return "?";
-  }
+  static const struct {
+    unsigned long request;
+    const char *name;
+  } names[] = {{PERF_EVENT_IOC_ENABLE, "ENABLE"},
+               {PERF_EVENT_IOC_DISABLE, "DISABLE"},
+               {PERF_EVENT_IOC_REFRESH, "REFRESH"},
+               {PERF_EVENT_IOC_RESET, "RESET"},
+               {PERF_EVENT_IOC_PERIOD, "PERIOD"},
+               {PERF_EVENT_IOC_SET_OUTPUT, "SET_OUTPUT"},
+               {PERF_EVENT_IOC_SET_FILTER, "SET_FILTER"},
+               {PERF_EVENT_IOC_ID, "ID"},
+               {PERF_EVENT_IOC_SET_BPF, "SET_BPF"},
+               {PERF_EVENT_IOC_PAUSE_OUTPUT, "PAUSE_OUTPUT"},
+               {PERF_EVENT_IOC_QUERY_BPF, "QUERY_BPF"},
+               {PERF_EVENT_IOC_MODIFY_ATTRIBUTES, "MODIFY_ATTRIBUTES"}};
+  size_t i;
+
+  for (i = 0; i < COUNT_OF(names); i++)
+    if (names[i].request == request)
+      return names[i].name;
+  return "?";
 }
 
 int __wrap_uvperf__sys_ioctl(int fd, unsigned long request, long arg) {

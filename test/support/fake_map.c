@@ -3,7 +3,6 @@
 
 #include "support.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
@@ -45,14 +44,6 @@ int __real_uvperf__sys_bpf_delete(int fd, uint32_t key);
 int __real_uvperf__sys_bpf_lookup(int fd, const void *key, void *value);
 int __real_uvperf__sys_dup(int fd);
 int __real_uvperf__sys_access(int fd);
-int __wrap_uvperf__sys_bpf_info(int fd, uvperf__bpf_map_info_t *info);
-int __wrap_uvperf__sys_bpf_map_by_id(uint32_t id, uint32_t flags);
-int __wrap_uvperf__sys_bpf_pinned(const char *path);
-int __wrap_uvperf__sys_bpf_update(int fd, uint32_t key, uint32_t value);
-int __wrap_uvperf__sys_bpf_delete(int fd, uint32_t key);
-int __wrap_uvperf__sys_bpf_lookup(int fd, const void *key, void *value);
-int __wrap_uvperf__sys_dup(int fd);
-int __wrap_uvperf__sys_access(int fd);
 
 /* -- fds ------------------------------------------------------------------ */
 

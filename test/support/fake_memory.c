@@ -17,11 +17,6 @@ int __real_uvperf__sys_madvise(void *address, size_t size, int advice);
 void *__real_uvperf__calloc(size_t nr, size_t size);
 void __real_uvperf__free(void *memory);
 
-int __wrap_uvperf__sys_mmap_private(void **address, size_t size);
-int __wrap_uvperf__sys_madvise(void *address, size_t size, int advice);
-void *__wrap_uvperf__calloc(size_t nr, size_t size);
-void __wrap_uvperf__free(void *memory);
-
 /* Memory of the library; any allocator may have returned it. A block belongs to
  * the thread that has set `memory`, until that is NULL again. */
 typedef struct block_s {

@@ -10,8 +10,6 @@
 
 int __real_uv_queue_work(uv_loop_t *loop, uv_work_t *request, uv_work_cb work,
                          uv_after_work_cb after);
-int __wrap_uv_queue_work(uv_loop_t *loop, uv_work_t *request, uv_work_cb work,
-                         uv_after_work_cb after);
 
 static struct {
   int is_made_later;
@@ -40,7 +38,6 @@ int __wrap_uv_queue_work(uv_loop_t *loop, uv_work_t *request, uv_work_cb work,
 }
 
 int __real_uvperf__threads_begin(void);
-int __wrap_uvperf__threads_begin(void);
 
 int __wrap_uvperf__threads_begin(void) {
   if (!fake_is_scripted())
@@ -49,7 +46,6 @@ int __wrap_uvperf__threads_begin(void) {
 }
 
 int __real_uvperf__threads_check(void);
-int __wrap_uvperf__threads_check(void);
 
 int __wrap_uvperf__threads_check(void) {
   if (!fake_is_scripted())
@@ -58,7 +54,6 @@ int __wrap_uvperf__threads_check(void) {
 }
 
 int __real_uvperf__threads_wait(void);
-int __wrap_uvperf__threads_wait(void);
 
 int __wrap_uvperf__threads_wait(void) {
   if (!fake_is_scripted())

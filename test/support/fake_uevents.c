@@ -3,7 +3,6 @@
 
 #include "support.h"
 
-#include <errno.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -23,9 +22,6 @@ static struct {
 
 int __real_uvperf__sys_uevents_open(void);
 ssize_t __real_uvperf__sys_uevents_read(int fd, void *buffer, size_t size,
-                                        int *from_kernel);
-int __wrap_uvperf__sys_uevents_open(void);
-ssize_t __wrap_uvperf__sys_uevents_read(int fd, void *buffer, size_t size,
                                         int *from_kernel);
 
 int __wrap_uvperf__sys_uevents_open(void) {

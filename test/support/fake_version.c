@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "fake_version.h"
 
-#include <errno.h>
-
 #include "attr/attr.h"
 
 static fake_version_t current;

@@ -2,7 +2,6 @@
 #include "fake_host.h"
 #include "life.h"
 
-#include <errno.h>
 #include <sys/mman.h>
 
 #include "make_cpus.h"
@@ -1054,8 +1053,4 @@ int life_main(const life_test_t *tests, size_t nr_tests) {
 void life_ignore_reading(uvperf_set_t *set, int status,
                          const uvperf_reading_t *reading,
                          const uvperf_reading_t *delta) {
-  (void)set;
-  (void)status;
-  (void)reading;
-  (void)delta;
 }

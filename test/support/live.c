@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "live.h"
 
-#include <errno.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 

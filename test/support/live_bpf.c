@@ -2,11 +2,8 @@
 #include "live_bpf.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 /* r0 = 0; exit. */
 static const struct bpf_insn shortest[] = {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "live_bpf_array.h"
 
-#include <errno.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

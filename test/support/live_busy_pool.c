@@ -11,8 +11,6 @@ static void wait_for_go(uv_work_t *request) {
 }
 
 static void forget(uv_work_t *request, int status) {
-  (void)request;
-  (void)status;
 }
 
 void live_busy_pool_begin(live_busy_pool_t *busy, uv_loop_t *loop) {

@@ -3,7 +3,6 @@
 
 #include "support.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <unistd.h>
 

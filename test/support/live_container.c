@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "live_container.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/mount.h>
@@ -14,10 +13,9 @@
 #include "check_explain.h"
 #include "host/system.h"
 
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-#define CAP(nr)         (UINT64_C(1) << (nr))
-#define PERFMON         CAP(UVPERF__CAP_PERFMON)
-#define BPF             CAP(UVPERF__CAP_BPF)
+#define CAP(nr) (UINT64_C(1) << (nr))
+#define PERFMON CAP(UVPERF__CAP_PERFMON)
+#define BPF     CAP(UVPERF__CAP_BPF)
 
 /* The capabilities in moby's oci/caps/defaults.go. */
 #define DOCKER_CAPABILITIES                                                    \

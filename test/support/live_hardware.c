@@ -19,7 +19,6 @@ void live_need_loop(const char *test) {
 #ifndef LOOP
   support_skip(test, "x86-64 or aarch64, for a loop of known instructions");
 #else
-  (void)test;
 #endif
 }
 
@@ -41,11 +40,9 @@ int live_is_in_loop(uint64_t ip) {
 #else
 
 void live_loop(uint64_t iterations) {
-  (void)iterations;
 }
 
 int live_is_in_loop(uint64_t ip) {
-  (void)ip;
   return 0;
 }
 

@@ -96,7 +96,6 @@ uvperf_meter_t *live_measure_meter(const char *names,
 /* -- work ----------------------------------------------------------------- */
 
 void live_measure_nothing(void *arg) {
-  (void)arg;
 }
 
 void live_measure_syscalls(void *arg) {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "live_neighbour.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/file.h>

@@ -3,7 +3,6 @@
  * cgroup. */
 #include "live.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>

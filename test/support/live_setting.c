@@ -41,7 +41,7 @@ int live_setting_write(const char *path, int64_t value) {
   for (i = 0; i < nr && strcmp(was[i].path, path) != 0; i++)
     continue;
   if (i == nr) {
-    assert_true(nr < sizeof(was) / sizeof(was[0]));
+    assert_true(nr < COUNT_OF(was));
     was[nr].path = path;
     was[nr].value = live_setting(path);
     nr++;

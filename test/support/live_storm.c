@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "live_storm.h"
 
-#include <errno.h>
 #include <unistd.h>
 
 /* A writer checks after this number of payloads whether it has to end. */

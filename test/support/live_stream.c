@@ -173,7 +173,6 @@ static void make_comms(uint64_t nr) {
 }
 
 static void be_thread(void *arg) {
-  (void)arg;
   make_comms(LIVE_STREAM_CHILD_COMMS);
 }
 

@@ -52,8 +52,6 @@ TOUCH_SECTION static int read_pages(struct dl_phdr_info *info, size_t size,
                                     void *unused) {
   size_t i, at;
 
-  (void)size;
-  (void)unused;
   for (i = 0; i < info->dlpi_phnum; i++) {
     const ElfW(Phdr) *part = &info->dlpi_phdr[i];
 

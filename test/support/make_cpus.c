@@ -4,8 +4,6 @@
 #include "make_host.h"
 #include "support.h"
 
-#include <errno.h>
-
 /* Counts the directories that were made. */
 static unsigned generation;
 

@@ -77,7 +77,7 @@ int make_host_machine_setup(void **state) {
 
   if (make_host_setup(state) != 0)
     return -1;
-  for (i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+  for (i = 0; i < COUNT_OF(files); i++)
     make_host_write(files[i].path, files[i].text);
   return 0;
 }

@@ -7,8 +7,6 @@
 #include "support.h"
 #include "make_tracepoint_text.h"
 
-#include <errno.h>
-
 #include "uvperf/tracepoint.h"
 
 #define VALUE    UVPERF_FIELD_VALUE

@@ -2,7 +2,6 @@
 #include "make_tree.h"
 #include "support.h"
 
-#include <errno.h>
 #include <ftw.h>
 #include <limits.h>
 #include <sys/stat.h>
@@ -10,9 +9,6 @@
 
 static int remove_one(const char *path, const struct stat *status, int type,
                       struct FTW *ftw) {
-  (void)status;
-  (void)type;
-  (void)ftw;
   return remove(path);
 }
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "model_merge.h"
 
-#include <errno.h>
-
 #include "fake_kernel.h"
 
 #define NOBODYS_ID 999

@@ -3,8 +3,6 @@
  * return. */
 #include "model_ring.h"
 
-#include <errno.h>
-
 #include "fake_kernel.h"
 
 static ring_slot_t *any_slot(ring_model_t *model) {
@@ -416,7 +414,7 @@ static uint64_t all_weights(void) {
   uint64_t sum = 0;
   size_t i;
 
-  for (i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+  for (i = 0; i < COUNT_OF(calls); i++)
     sum += calls[i].weight;
   return sum;
 }

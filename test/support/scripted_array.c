@@ -89,7 +89,6 @@ static void do_new(const step_t *step) {
   int rc = uvperf__bpf_map_open(&map, run.map_fd, run.options.path, 0,
                                 &row_result.error);
 
-  (void)step;
   if (rc == 0)
     rc = uvperf__bpf_evlist_new(&run.evlist, &map, &run.options, &adding,
                                 &row_result.error);
@@ -106,19 +105,16 @@ static void do_new(const step_t *step) {
 }
 
 static void do_free(const step_t *step) {
-  (void)step;
   uvperf__evlist_leave_maps(run.evlist);
   uvperf__evlist_free(run.evlist);
   run.evlist = NULL;
 }
 
 static void do_enable(const step_t *step) {
-  (void)step;
   row_returned(uvperf__evlist_enable(run.evlist, &row_result.error));
 }
 
 static void do_disable(const step_t *step) {
-  (void)step;
   uvperf__evlist_disable(run.evlist, NULL);
 }
 
@@ -128,7 +124,6 @@ static void do_put(const step_t *step) {
 }
 
 static void do_leave(const step_t *step) {
-  (void)step;
   uvperf__evlist_leave_maps(run.evlist);
 }
 
@@ -157,7 +152,6 @@ static void do_rings(const step_t *step) {
   const uvperf__cpu_ring_t *ring;
   size_t i;
 
-  (void)step;
   for (i = 0; i < uvperf__cpu_rings_nr(rings()); i++) {
     ring = uvperf__cpu_rings_at(rings(), i);
     say_next();
@@ -175,7 +169,6 @@ static void do_fields(const step_t *step) {
 }
 
 static void do_attr_size(const step_t *step) {
-  (void)step;
   assert_int_equal(attr()->size, sizeof(struct perf_event_attr));
 }
 

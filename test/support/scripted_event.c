@@ -17,7 +17,6 @@ void scripted_event_on_record(uvperf_handle_t *handle, int status,
                               const uvperf_record_t *record) {
   char text[64];
 
-  (void)handle;
   deliveries += 1;
   if (record->type != UVPERF_RECORD_NONE && status == 0)
     snprintf(text, sizeof(text), "%s",

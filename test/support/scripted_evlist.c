@@ -10,8 +10,6 @@
 #include "scripted_kernel.h"
 #include "scripted_pages.h"
 
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-
 evlist_run_t evlist_run;
 
 void evlist_returned(int rc) {
@@ -152,14 +150,12 @@ static void do_target(const step_t *step) {
 /* -- steps: calls ---------------------------------------------------------- */
 
 static void do_open(const step_t *step) {
-  (void)step;
   evlist_returned(
       evlist_try(&evlist_run.make, &evlist_run.evlist, &row_result.error));
   assert_int_equal(row_result.code == 0, evlist_run.evlist != NULL);
 }
 
 static void do_close(const step_t *step) {
-  (void)step;
   if (evlist_run.has_set) {
     evlist_set_close();
     return;
@@ -322,7 +318,6 @@ static void do_program(const step_t *step) {
 }
 
 static void do_detach(const step_t *step) {
-  (void)step;
   uvperf__evlist_detach(evlist_run.evlist);
 }
 
@@ -333,14 +328,12 @@ static void do_fill(const step_t *step) {
 }
 
 static void do_leave(const step_t *step) {
-  (void)step;
   uvperf__evlist_leave_maps(evlist_run.evlist);
 }
 
 /* -- steps: records and the end -------------------------------------------- */
 
 static void do_free_sources(const step_t *step) {
-  (void)step;
   uvperf__evlist_free_sources(evlist_run.evlist);
 }
 
@@ -354,7 +347,6 @@ static void on_record(void *data, int status, const uvperf_record_t *record) {
 static void do_drain(const step_t *step) {
   size_t known[2] = {0, 0};
 
-  (void)step;
   evlist_drain(evlist_run.evlist, on_record, known);
   say_next();
   say("%zu known, %zu unknown", known[1], known[0]);
@@ -363,7 +355,6 @@ static void do_drain(const step_t *step) {
 static void do_probe(const step_t *step) {
   size_t nr = uvperf__evlist_probe(evlist_run.evlist);
 
-  (void)step;
   say_next();
   say("%zu ended", nr);
 }
@@ -371,7 +362,6 @@ static void do_probe(const step_t *step) {
 static void do_ended(const step_t *step) {
   uint32_t index;
 
-  (void)step;
   while (uvperf__evlist_take_ended(evlist_run.evlist, &index)) {
     say_next();
     say("t%u", index);
@@ -383,7 +373,6 @@ static void do_ended(const step_t *step) {
 }
 
 static void do_writers(const step_t *step) {
-  (void)step;
   evlist_returned(
       uvperf__evlist_check_writers(evlist_run.evlist, &row_result.error));
 }
@@ -399,7 +388,6 @@ static const uvperf_reading_t *read_quietly(uvperf_reading_t *reading) {
 }
 
 static void do_totals(const step_t *step) {
-  (void)step;
   evlist_say_totals(read_quietly(evlist_run.reading));
 }
 
@@ -408,7 +396,6 @@ static void do_counts(const step_t *step) {
 }
 
 static void do_mark(const step_t *step) {
-  (void)step;
   read_quietly(evlist_run.marked);
 }
 
@@ -426,7 +413,6 @@ static void do_places(const step_t *step) {
   const uvperf_place_t *place;
   size_t i, nr;
 
-  (void)step;
   for (i = 0; i < uvperf_reading_info(reading)->nr_places; i++) {
     place = uvperf_reading_place(reading, i);
     say_next();
@@ -443,7 +429,6 @@ static void do_failures(const step_t *step) {
   const uvperf_set_failure_t *failures;
   size_t nr, i;
 
-  (void)step;
   failures = uvperf__evlist_failures(evlist_run.evlist, &nr);
   for (i = 0; i < nr; i++) {
     say_next();
@@ -463,7 +448,6 @@ static void do_failure(const step_t *step) {
 }
 
 static void do_nr(const step_t *step) {
-  (void)step;
   say("%zu", uvperf__evlist_nr_open(evlist_run.evlist));
 }
 
@@ -508,7 +492,6 @@ static void do_changes(const step_t *step) {
 static void do_enabled(const step_t *step) {
   size_t i;
 
-  (void)step;
   say(uvperf__evlist_is_enabled(evlist_run.evlist) ? "yes:" : "no:");
   for (i = 0; i < KERNEL_EVENTS; i++)
     if (kernel_events[i]->fd >= 0 && kernel_events[i]->enabled)
@@ -537,7 +520,6 @@ static void do_rings(const step_t *step) {
   const uvperf__cpu_ring_t *ring;
   size_t i;
 
-  (void)step;
   for (i = 0; i < uvperf__evlist_nr_rings(evlist_run.evlist); i++) {
     ring = evlist_ring(evlist_run.evlist, i);
     say_next();

@@ -5,8 +5,6 @@
 #include "scripted_evlist_run.h"
 #include "scripted_kernel.h"
 
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-
 static struct {
   uint64_t base; /* the time 0 of "samples" */
   /* What a measured function does in each call, in turn: of "work". */
@@ -45,7 +43,6 @@ static void work(void *arg) {
   uint64_t ids[STEP_WORDS];
   size_t i;
 
-  (void)arg;
   say_next();
   say("called");
   if (set_run.nr_works == 0)
@@ -88,7 +85,6 @@ static void do_meter(const step_t *step) {
 }
 
 static void do_free_meter(const step_t *step) {
-  (void)step;
   uvperf_meter_free(evlist_run.meter);
   evlist_run.meter = NULL;
 }
@@ -136,7 +132,6 @@ static void do_repeat(const step_t *step) {
 
 static void on_opened(uvperf_handle_t *handle, int status,
                       const uvperf_error_t *error) {
-  (void)handle;
   assert_int_equal(status == 0, error == NULL);
   say_next();
   say("opened %s", step_code_name(status));
@@ -146,8 +141,6 @@ static void on_added(uvperf_set_t *set, int status, void *data, uint32_t index,
                      const uvperf_error_t *error) {
   size_t before;
 
-  (void)set;
-  (void)data;
   assert_int_equal(status == 0, error == NULL);
   row_result.code = status;
   say_next();
@@ -181,7 +174,6 @@ static void on_set_record(uvperf_handle_t *handle, int status,
   uint32_t target = source == NULL ? 0 : source->target_index;
   size_t before;
 
-  (void)handle;
   say_next();
   before = say_length();
   if (status != 0)
@@ -199,7 +191,6 @@ static void on_read(uvperf_set_t *set, int status,
                     const uvperf_reading_t *delta) {
   size_t before;
 
-  (void)set;
   assert_int_equal(status == 0, reading != NULL && delta != NULL);
   say_next();
   before = say_length();
@@ -212,7 +203,6 @@ static void on_read(uvperf_set_t *set, int status,
 static void on_end(uvperf_set_t *set, uint32_t target) {
   size_t before;
 
-  (void)set;
   say_next();
   before = say_length();
   say("t%u ended", target);
@@ -220,7 +210,6 @@ static void on_end(uvperf_set_t *set, uint32_t target) {
 }
 
 static void on_closed(uvperf_handle_t *handle) {
-  (void)handle;
   evlist_run.is_closed = 1;
   say_next();
   say("closed");
@@ -253,7 +242,6 @@ static void do_set(const step_t *step) {
 }
 
 static void do_follow(const step_t *step) {
-  (void)step;
   evlist_returned(uvperf_on_cpu(&evlist_run.set.handle, row_on_cpu));
 }
 
@@ -269,7 +257,6 @@ static void do_read_start(const step_t *step) {
 }
 
 static void do_active(const step_t *step) {
-  (void)step;
   say("%d", uvperf_is_active(&evlist_run.set.handle));
 }
 
@@ -281,13 +268,11 @@ static void do_ref(const step_t *step) {
 }
 
 static void walk_close(uv_handle_t *handle, void *arg) {
-  (void)arg;
   uvperf_walk_close(handle);
 }
 
 /* As uv_walk closes it; its close callback is NULL. */
 static void do_walk(const step_t *step) {
-  (void)step;
   uv_walk(&kernel_loop, walk_close, NULL);
   evlist_run.is_closed = 1;
 }
@@ -297,7 +282,6 @@ static void do_ring_stats(const step_t *step) {
   uvperf_ring_info_t ring;
   size_t i;
 
-  (void)step;
   for (i = 0; i < uvperf_nr_rings(&evlist_run.set.handle); i++) {
     assert_int_equal(uvperf_ring(&evlist_run.set.handle, i, &ring), 0);
     say_next();
@@ -339,7 +323,6 @@ static void do_next(const step_t *step) {
   const uvperf_record_t *record;
   int rc = uvperf_next(&evlist_run.set.handle, &record);
 
-  (void)step;
   assert_int_equal(record != NULL, rc == 0 || rc == UV_EPROTO);
   if (rc == 0) {
     say_next();
@@ -352,7 +335,6 @@ static void no_writer(void) {
 }
 
 static void on_snapshot(uvperf_handle_t *handle, int status) {
-  (void)handle;
   say_next();
   say("snapshot %s", step_code_name(status));
 }
@@ -372,7 +354,6 @@ static void do_snapshot(const step_t *step) {
 }
 
 static void do_has(const step_t *step) {
-  (void)step;
   say("%d", uvperf_has_record(&evlist_run.set.handle));
 }
 
@@ -400,7 +381,6 @@ static void do_samples(const step_t *step) {
 static void do_stats(const step_t *step) {
   uvperf_stats_t stats;
 
-  (void)step;
   uvperf_stats(&evlist_run.set.handle, &stats);
   say_next();
   say("%llu records, %llu late, %llu of bad times, %u to close",

@@ -7,8 +7,6 @@
 #include "scripted_hotplug.h"
 #include "scripted_kernel.h"
 
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-
 handles_run_t handles_run;
 
 static struct {
@@ -245,7 +243,6 @@ static void note_membarrier(void) {
 }
 
 static void on_snapshot(uvperf_handle_t *handle, int status) {
-  (void)handle;
   say_next();
   say("snapshot %s", step_code_name(status));
 }

@@ -8,8 +8,6 @@
 #include "scripted_kernel.h"
 #include "sys/sys.h"
 
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-
 static struct {
   struct perf_event_attr attr;
   uvperf_event_options_t options;
@@ -112,7 +110,6 @@ static void do_options(const step_t *step) {
 static void do_give_fd(const step_t *step) {
   uvperf_event_options_t *options = &event_run.options;
 
-  (void)step;
   event_run.is_given = 1;
   options->flags |= UVPERF_EVENT_FD;
   options->fd = uvperf__sys_open(&event_run.attr, 0, -1, -1, 0);
@@ -131,7 +128,6 @@ static void take_back(void) {
 }
 
 static void do_take_back(const step_t *step) {
-  (void)step;
   if (handles_run.closed[0] ||
       uvperf_event_fd(&handles_run.handles[0].event) != event_run.options.fd)
     take_back();
@@ -147,7 +143,6 @@ static void do_fallbacks(const step_t *step) {
 }
 
 static void do_init(const step_t *step) {
-  (void)step;
   handles_opened(uvperf_event_init(&kernel_loop, &handles_next()->event,
                                    &event_run.attr, &event_run.options,
                                    handles_error()));
@@ -230,7 +225,6 @@ static void work(void *arg) {
   uint64_t *words = (uint64_t *)(uintptr_t)event_run.worker->read_data;
   size_t i;
 
-  (void)arg;
   say_next();
   say("called");
   for (i = 0; i < COUNT_OF(event_run.work); i++)

@@ -68,7 +68,6 @@ void hotplug_make(uv_loop_t *loop, hotplug_owner_t *owner) {
 }
 
 static void stay(uv_idle_t *idle) {
-  (void)idle;
 }
 
 /* Its handles keep no loop alive. */

@@ -36,7 +36,6 @@ static void on_cpu(hotplug_owner_t *owner) {
 static void do_make(const step_t *step) {
   hotplug_owner_t *owner = &run.owners[run.nr++];
 
-  (void)step;
   assert_true(run.nr <= OWNERS);
   hotplug_make(&kernel_loop, owner);
   owner->hook = on_cpu;
@@ -70,7 +69,6 @@ static void do_closed(const step_t *step) {
 }
 
 static void do_look(const step_t *step) {
-  (void)step;
   hotplug_look(&kernel_loop, run.owners[0].teardown.hub);
 }
 
@@ -79,7 +77,6 @@ static void do_uevent(const step_t *step) {
 }
 
 static void do_lost(const step_t *step) {
-  (void)step;
   fake_uevents_overrun();
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "scripted_kernel.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/ioctl.h>
@@ -22,8 +21,6 @@
 #include "scripted_hotplug.h"
 #include "sys/sys.h"
 #include "util/alloc.h"
-
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 fake_event_t *kernel_events[KERNEL_EVENTS];
 uv_loop_t kernel_loop;
@@ -203,7 +200,6 @@ void kernel_hide(void) {
 
 /* A tracepoint has one list of programs for all of its events. */
 static int on_link(fake_event_t *fake, int prog_fd) {
-  (void)fake;
   kernel_program = prog_fd;
   return kernel.is_shared && kernel.nr_attached++ != 0 ? -EEXIST : 0;
 }
@@ -262,7 +258,6 @@ static int is_sibling(const struct perf_event_attr *attr) {
 }
 
 static int is_any(const struct perf_event_attr *attr) {
-  (void)attr;
   return 1;
 }
 
@@ -327,7 +322,6 @@ int kernel_opener(const struct perf_event_attr *attr, int32_t pid, int32_t cpu,
                   int group_fd, unsigned long flags, void *arg) {
   struct perf_event_attr own = *attr;
 
-  (void)arg;
   say_next();
   say("program");
   if (kernel.hangs_in != 0 && --kernel.hangs_in == 0)
@@ -387,7 +381,6 @@ static void do_count(const step_t *step) {
 
 /* Nothing of the host can be read. */
 static void do_no_host(const step_t *step) {
-  (void)step;
   fake_host_empty(NULL);
 }
 
@@ -402,7 +395,6 @@ static void do_task(const step_t *step) {
 }
 
 static void do_tasks(const step_t *step) {
-  (void)step;
   write_task("11", "11", "77");
   write_task("12", "12", "77");
 }
@@ -565,7 +557,6 @@ static void do_entries(const step_t *step) {
   uint32_t key;
   int cpu;
 
-  (void)step;
   for (key = 0; key < kernel.map->info.max_entries; key++) {
     cpu = fake_map_at(kernel.map, key);
     say(key == 0 ? "" : " ");
@@ -582,7 +573,6 @@ static void do_keys(const step_t *step) {
   uint32_t key;
   int cpu;
 
-  (void)step;
   for (key = 0; key < kernel.map->info.max_entries; key++) {
     cpu = fake_map_at(kernel.map, key);
     if (cpu == FAKE_MAP_EMPTY)
@@ -787,7 +777,6 @@ static void do_events(const step_t *step) {
 static void do_running(const step_t *step) {
   size_t i;
 
-  (void)step;
   for (i = 0; i < KERNEL_EVENTS; i++)
     if (kernel_events[i]->fd >= 0 && kernel_events[i]->enabled)
       say(*say_line() == '\0' ? "e%zu" : " e%zu", i);
@@ -828,7 +817,6 @@ static void do_version(const step_t *step) {
 /* -- steps: the loop ------------------------------------------------------- */
 
 static void do_slow(const step_t *step) {
-  (void)step;
   kernel.is_slow = 1;
 }
 
@@ -871,12 +859,10 @@ static void do_down(const step_t *step) {
 }
 
 static void do_uevent_reads(const step_t *step) {
-  (void)step;
   say("%u", fake_uevents_reads());
 }
 
 static void do_alive(const step_t *step) {
-  (void)step;
   say("%d", uv_loop_alive(&kernel_loop));
 }
 
@@ -889,13 +875,11 @@ static void do_hold(const step_t *step) {
 }
 
 static void uv_close_all(uv_handle_t *handle, void *arg) {
-  (void)arg;
   if (!uv_is_closing(handle))
     uv_close(handle, NULL);
 }
 
 static void uv_close_hub(uv_handle_t *handle, void *arg) {
-  (void)arg;
   if (uvperf__hub_is(handle))
     uv_close(handle, NULL);
 }
@@ -927,13 +911,11 @@ static void do_wait_for(const step_t *step) {
 
 /* The loop's timer fires. */
 static void do_fire(const step_t *step) {
-  (void)step;
   fake_clock_fire(fake_clock_timer(&kernel_loop));
 }
 
 /* Whether the loop waits for fds in its next turn. */
 static void do_waits(const step_t *step) {
-  (void)step;
   say("%d", uv_backend_timeout(&kernel_loop) != 0);
 }
 
@@ -963,7 +945,6 @@ static void count_timer(uv_handle_t *handle, void *nr) {
 static void do_timers(const step_t *step) {
   size_t nr = 0;
 
-  (void)step;
   uv_walk(&kernel_loop, count_timer, &nr);
   say("%zu", nr);
 }
@@ -982,7 +963,6 @@ static void do_polled(const step_t *step) {
 
 /* Turns of a loop that nothing else keeps alive. */
 static void do_run(const step_t *step) {
-  (void)step;
   hotplug_run(&kernel_loop);
 }
 

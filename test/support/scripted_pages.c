@@ -98,7 +98,6 @@ void scripted_pages_need(const char *test) {
 #if !defined(__x86_64__) && !defined(__i386__) && !defined(__aarch64__)
   support_skip(test, "an architecture with user_page.c's counters");
 #endif
-  (void)test;
 }
 
 uvperf_reading_t *scripted_pages_reading(void) {

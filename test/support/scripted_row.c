@@ -35,7 +35,6 @@ int row_returned(int rc) {
 
 /* Of "each": from now on the nth call fails. */
 static void do_sweep(const step_t *step) {
-  (void)step;
   fake_fail(run.swept, run.nth, run.sweep);
   run.due = fake_count(run.swept) + run.nth;
 }
@@ -57,7 +56,6 @@ static void do_says_no(const step_t *step) {
 }
 
 static void do_needed(const step_t *step) {
-  (void)step;
   say("%llu", (unsigned long long)row_result.error.needed);
 }
 

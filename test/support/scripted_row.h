@@ -154,9 +154,8 @@ int scripted_row_run(const scripted_subject_t *subject,
                      const struct CMUnitTest *tests, size_t nr_tests);
 
 #define SCRIPTED_ROWS(subject, rows)                                           \
-  scripted_row_run(subject, rows, sizeof(rows) / sizeof((rows)[0]), NULL, 0)
+  scripted_row_run(subject, rows, COUNT_OF(rows), NULL, 0)
 #define SCRIPTED_ROWS_AND_TESTS(subject, rows, tests)                          \
-  scripted_row_run(subject, rows, sizeof(rows) / sizeof((rows)[0]), tests,     \
-                   sizeof(tests) / sizeof((tests)[0]))
+  scripted_row_run(subject, rows, COUNT_OF(rows), tests, COUNT_OF(tests))
 
 #endif

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "scripted_step.h"
 
-#include <errno.h>
-
 #include "attr/attr.h"
-
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 void step_fail(const char *text, const char *what) {
   fail_msg("\"%s\": %s", text, what);
@@ -98,7 +94,8 @@ static const step_name_t codes[] = {{"0", 0},
                                     {"ECONNRESET", ECONNRESET},
                                     {"EOF", -UV_EOF},
                                     {"ETIMEDOUT", ETIMEDOUT},
-                                    {"EOPNOTSUPP", EOPNOTSUPP}};
+                                    {"EOPNOTSUPP", EOPNOTSUPP},
+                                    {"EOVERFLOW", EOVERFLOW}};
 
 int step_code(const char *name) {
   return -(int)step_meaning(codes, COUNT_OF(codes), name);

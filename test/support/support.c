@@ -6,10 +6,10 @@
 #include "uvperf/handle.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -55,7 +55,6 @@ void support_loop_run(void **state) {
 }
 
 static void close_leftover(uv_handle_t *handle, void *arg) {
-  (void)arg;
   if (!uv_is_closing(handle))
     uv_close(handle, NULL);
 }
@@ -107,6 +106,21 @@ size_t support_count_fds(void) {
   return count - 1; /* The directory's own. */
 }
 
+uint64_t support_limit_fds(unsigned more) {
+  struct rlimit limit;
+  int next;
+
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+    return 0;
+  limit.rlim_cur = limit.rlim_max;
+  if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
+    return 0;
+  next = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  close(next);
+  limit.rlim_cur = (rlim_t)next + more;
+  return setrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : 0;
+}
+
 size_t support_count_rings(size_t *bytes) {
   unsigned long start;
   unsigned long end;
@@ -135,7 +149,7 @@ static void die_of_signals(void) {
   static const int fatal[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGSYS};
   size_t i;
 
-  for (i = 0; i < sizeof(fatal) / sizeof(fatal[0]); i++)
+  for (i = 0; i < COUNT_OF(fatal); i++)
     signal(fatal[i], SIG_DFL);
 }
 
@@ -164,7 +178,6 @@ pid_t support_clone(support_child_fn run, void *arg) {
 }
 
 static int sleep_for_ever(void *arg) {
-  (void)arg;
   while (pause() == -1)
     continue;
   return 1;

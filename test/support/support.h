@@ -5,6 +5,7 @@
 #ifndef UVPERF_TEST_SUPPORT_H
 #define UVPERF_TEST_SUPPORT_H
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,6 +17,8 @@
 
 #include <cmocka.h>
 #include <uv.h>
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 /* The fixture: *state is a uv_loop_t *. The teardown runs the loop once more,
  * and fails unless uv_loop_close() then returns 0; it prints which handles were
@@ -66,19 +69,16 @@ int support_run_loop_rows(const void *rows, size_t row_bytes, size_t nr_rows,
                           const struct CMUnitTest *tests, size_t nr_tests);
 
 #define SUPPORT_RUN_ROWS(rows, run)                                            \
-  support_run_rows(rows, sizeof((rows)[0]), sizeof(rows) / sizeof((rows)[0]),  \
-                   run, NULL, 0)
+  support_run_rows(rows, sizeof((rows)[0]), COUNT_OF(rows), run, NULL, 0)
 #define SUPPORT_RUN_ROWS_AND_TESTS(rows, run, tests)                           \
-  support_run_rows(rows, sizeof((rows)[0]), sizeof(rows) / sizeof((rows)[0]),  \
-                   run, tests, sizeof(tests) / sizeof((tests)[0]))
+  support_run_rows(rows, sizeof((rows)[0]), COUNT_OF(rows), run, tests,        \
+                   COUNT_OF(tests))
 
 #define SUPPORT_RUN_LOOP_ROWS(rows, run)                                       \
-  support_run_loop_rows(rows, sizeof((rows)[0]),                               \
-                        sizeof(rows) / sizeof((rows)[0]), run, NULL, 0)
+  support_run_loop_rows(rows, sizeof((rows)[0]), COUNT_OF(rows), run, NULL, 0)
 #define SUPPORT_RUN_LOOP_ROWS_AND_TESTS(rows, run, tests)                      \
-  support_run_loop_rows(rows, sizeof((rows)[0]),                               \
-                        sizeof(rows) / sizeof((rows)[0]), run, tests,          \
-                        sizeof(tests) / sizeof((tests)[0]))
+  support_run_loop_rows(rows, sizeof((rows)[0]), COUNT_OF(rows), run, tests,   \
+                        COUNT_OF(tests))
 
 /* Each of these checks exactly one need, without the scripted kernel. If it is
  * missing they print "skipped: <test>: needs <what>" and skip the test; if the
@@ -122,6 +122,9 @@ void support_skip(const char *test, const char *what);
 size_t support_page_bytes(void);
 /* The number of open fds of this process. */
 size_t support_count_fds(void);
+/* In a child: lowers RLIMIT_NOFILE so that it may open so many more fds.
+ * Returns the limit, or 0 if it cannot be set. */
+uint64_t support_limit_fds(unsigned more);
 /* The size of the first ring of a handle in bytes, or 0 without a ring. */
 struct uvperf_handle_s;
 size_t support_ring_bytes(const struct uvperf_handle_s *handle);

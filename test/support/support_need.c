@@ -3,7 +3,6 @@
  * neither the library nor a scripted kernel decides which tests skip. */
 #include "support.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>

@@ -5,12 +5,8 @@
 #include <stdint.h>
 
 int elf_library_plain(int argument);
-int elf_library_old(void);
-int elf_library_new(void);
-uintptr_t elf_library_version_at(int version);
 int elf_library_weak(void);
 int elf_library_indirect(void);
-int elf_library_call_twins(void);
 int elf_library_other(void);
 
 __attribute__((noinline)) int elf_library_plain(int argument) {

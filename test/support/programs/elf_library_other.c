@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The second file of elf_library.c. */
-int elf_library_other(void);
 
 __attribute__((noinline)) static int elf_library_twin(void) {
   static volatile int value = 5;

@@ -13,10 +13,6 @@
  * which would become a jump. */
 static volatile uint64_t counter;
 
-NOINLINE void record_inner(unsigned long rounds);
-NOINLINE void record_middle(unsigned long rounds);
-NOINLINE void record_outer(unsigned long rounds);
-
 void record_inner(unsigned long rounds) {
   unsigned long i;
 

@@ -113,8 +113,6 @@ static int turns(unsigned int nr, unsigned int which) {
 static int wake[2];
 
 static void on_signal(int number, siginfo_t *info, void *context) {
-  (void)info;
-  (void)context;
   if (number == SIGALRM && write(wake[1], "", 1) != 1)
     abort();
 }

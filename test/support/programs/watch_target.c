@@ -47,7 +47,6 @@ static pid_t fork_child(void (*run)(const char *), const char *argument) {
 }
 
 static void run_true(const char *unused) {
-  (void)unused;
   exec_true();
 }
 
@@ -61,7 +60,6 @@ static void run_exec(const char *path) {
 }
 
 static void run_args(const char *unused) {
-  (void)unused;
   execl("/proc/self/exe", "target", "sleep", "one two", "", "a\x1b\xff",
         (char *)NULL);
   _exit(125);
@@ -94,7 +92,6 @@ static void *outlive_first(void *unused) {
 static void run_leader(const char *unused) {
   pthread_t thread;
 
-  (void)unused;
   first = pthread_self();
   if (pthread_create(&thread, NULL, outlive_first, NULL) != 0)
     _exit(125);
@@ -110,7 +107,6 @@ static void *end_after_first(void *unused) {
 static void run_last_thread(const char *unused) {
   pthread_t thread;
 
-  (void)unused;
   first = pthread_self();
   if (pthread_create(&thread, NULL, end_after_first, NULL) != 0)
     _exit(125);
@@ -142,7 +138,6 @@ static void *exec_in_thread(void *unused) {
 static void run_thread(const char *unused) {
   pthread_t thread;
 
-  (void)unused;
   if (pthread_create(&thread, NULL, exec_in_thread, NULL) != 0)
     _exit(125);
   pause();
@@ -152,7 +147,6 @@ static void run_tree(const char *unused) {
   int ended[2];
   char byte;
 
-  (void)unused;
   if (pipe(ended) != 0)
     _exit(125);
   if (fork() != 0)

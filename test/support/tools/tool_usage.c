@@ -2,7 +2,6 @@
 /* Runs samples with bad input. Does not know what they are for. */
 #include "tool_usage.h"
 
-#include <errno.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -69,7 +68,7 @@ void tool_usage_bad_file(const tool_run_t *with, const char *name) {
   char message[64];
   size_t i;
 
-  for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+  for (i = 0; i < COUNT_OF(cases); i++) {
     tool_run_t run = *with;
 
     insert_file(&run, cases[i].file);
