@@ -37,8 +37,6 @@ static void on_record(uvperf_handle_t *handle, int status,
                       const uvperf_record_t *record) {
   subject_t *subject = handle->data;
 
-  (void)status;
-  (void)record;
   subject->delivered += 1;
 }
 
@@ -121,7 +119,7 @@ static void walk(subject_t *subject, const uint8_t *data, uint64_t tail,
 
   while (tail != head) {
     header = header_at(data, tail);
-    cb(&subject->image.events[0], 0, &subject->record);
+    cb(&subject->image.events[0].handle, 0, &subject->record);
     tail += header->size;
   }
 }
@@ -143,7 +141,7 @@ static void touch(subject_t *subject, const uint8_t *data, uint64_t tail,
     end = word + header->size / sizeof(*word);
     for (; word != end; word++)
       sum += *word;
-    cb(&subject->image.events[0], 0, &subject->record);
+    cb(&subject->image.events[0].handle, 0, &subject->record);
     tail += header->size;
   }
   subject->sum += sum;
@@ -158,7 +156,6 @@ static int run_touch(void *arg, double *values) {
 static void on_sample(void *arg, const bare_sample_t *sample) {
   subject_t *subject = arg;
 
-  (void)sample;
   subject->delivered += 1;
 }
 
