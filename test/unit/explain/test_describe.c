@@ -3,8 +3,6 @@
 #include "check_explain.h"
 #include "make_host.h"
 
-#include <errno.h>
-
 /* Explains a failure and insists on a cause and on pieces of the reason. */
 static void expect(uvperf_error_t *error, int code,
                    const struct perf_event_attr *attr, int pid, int cpu,

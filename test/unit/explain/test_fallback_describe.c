@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "support.h"
 
-#include <errno.h>
-
 #include "uvperf/attr.h"
 
 /* The text is in a block of exactly its size. */

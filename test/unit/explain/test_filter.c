@@ -3,8 +3,6 @@
 #include "support.h"
 #include "make_host.h"
 
-#include <errno.h>
-
 #include "explain/internal.h"
 
 #define FORMAT "/sys/kernel/tracing/events/net/xmit/format"
@@ -41,7 +39,7 @@ static void filter_with_an_unknown_field_names_the_first_one(void **state) {
   char text[256], expected[256];
   size_t i;
 
-  for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+  for (i = 0; i < COUNT_OF(cases); i++) {
     assert_int_equal(uvperf__filter_describe("net:xmit", cases[i].filter, text,
                                              sizeof(text)),
                      0);
@@ -84,16 +82,13 @@ static void filter_of_what_has_no_format_is_not_described(void **state) {
   assert_int_equal(uvperf__filter_describe("net", "x", text, 64), -EINVAL);
 }
 
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, make_host_teardown)
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(
-          filter_with_an_unknown_field_names_the_first_one, setup,
-          make_host_teardown),
-      cmocka_unit_test_setup_teardown(filter_of_many_fields_is_cut, setup,
-                                      make_host_teardown),
-      cmocka_unit_test_setup_teardown(
-          filter_of_what_has_no_format_is_not_described, setup,
-          make_host_teardown),
+      TEST(filter_with_an_unknown_field_names_the_first_one),
+      TEST(filter_of_many_fields_is_cut),
+      TEST(filter_of_what_has_no_format_is_not_described),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,31 +3,30 @@
 #include "check_explain.h"
 #include "make_host.h"
 
-#include <errno.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-static void map(uvperf_error_t *error, int code,
-                const struct perf_event_attr *attr, int cpu, size_t bytes,
-                int cause, const char *piece) {
-  memset(error, 0xff, sizeof(*error));
-  assert_int_equal(uvperf__explain_map(error, code, attr, cpu, bytes), code);
-  explain_check(error, code, cause, "ring of ");
-  explain_check(error, code, cause, piece);
+static uvperf_error_t error;
+
+static struct perf_event_attr attr;
+
+static void map(int code, int cpu, size_t bytes, int cause, const char *piece) {
+  memset(&error, 0xff, sizeof(error));
+  assert_int_equal(uvperf__explain_map(&error, code, &attr, cpu, bytes), code);
+  explain_check(&error, code, cause, "ring of ");
+  explain_check(&error, code, cause, piece);
 }
 
 static void map_eperm_says_limit_and_need(void **state) {
   uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-  struct perf_event_attr attr;
   struct rlimit old, low;
-  uvperf_error_t error;
 
   assert_int_equal(getrlimit(RLIMIT_MEMLOCK, &old), 0);
   low = old;
   low.rlim_cur = 65536;
   assert_int_equal(setrlimit(RLIMIT_MEMLOCK, &low), 0);
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
-  map(&error, -EPERM, &attr, -1, 2097152, UVPERF_CAUSE_LOCKED_MEMORY,
+  map(-EPERM, -1, 2097152, UVPERF_CAUSE_LOCKED_MEMORY,
       "516 KiB (perf_event_mlock_kb) x 2 CPUs and 64 KiB "
       "(RLIMIT_MEMLOCK, 64 KiB used)");
   assert_int_equal(setrlimit(RLIMIT_MEMLOCK, &old), 0);
@@ -37,14 +36,12 @@ static void map_eperm_says_limit_and_need(void **state) {
 
 /* At least the CPU that runs this is online. */
 static void map_eperm_without_a_list_of_cpus_counts_one(void **state) {
-  struct perf_event_attr attr;
   struct rlimit limit;
-  uvperf_error_t error;
 
   make_host_write("/sys/devices/system/cpu/online", "");
   assert_int_equal(getrlimit(RLIMIT_MEMLOCK, &limit), 0);
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
-  map(&error, -EPERM, &attr, -1, 2097152, UVPERF_CAUSE_LOCKED_MEMORY,
+  map(-EPERM, -1, 2097152, UVPERF_CAUSE_LOCKED_MEMORY,
       "516 KiB (perf_event_mlock_kb) x 1");
   if (limit.rlim_cur < UINT32_MAX)
     assert_int_equal(error.limit, 516 * 1024 + limit.rlim_cur);
@@ -52,51 +49,45 @@ static void map_eperm_without_a_list_of_cpus_counts_one(void **state) {
 
 static void map_eperm_without_a_limit_is_permission(void **state) {
   static const char below[] = "denied below all limits of locked memory";
-  struct perf_event_attr attr;
-  uvperf_error_t error;
 
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
   make_host_write("/proc/self/status", "CapEff:\t0000000000004000\n");
-  map(&error, -EPERM, &attr, -1, 65536, UVPERF_CAUSE_PERMISSION, below);
+  map(-EPERM, -1, 65536, UVPERF_CAUSE_PERMISSION, below);
   make_host_write("/proc/self/uid_map", "0 1000 1\n");
-  map(&error, -EPERM, &attr, -1, 65536, UVPERF_CAUSE_LOCKED_MEMORY, "");
+  map(-EPERM, -1, 65536, UVPERF_CAUSE_LOCKED_MEMORY, "");
   make_host_write("/proc/sys/kernel/perf_event_paranoid", "0\n");
-  map(&error, -EPERM, &attr, -1, 65536, UVPERF_CAUSE_LOCKED_MEMORY, "");
+  map(-EPERM, -1, 65536, UVPERF_CAUSE_LOCKED_MEMORY, "");
   make_host_write("/proc/sys/kernel/perf_event_paranoid", "-1\n");
-  map(&error, -EPERM, &attr, -1, 65536, UVPERF_CAUSE_PERMISSION, below);
+  map(-EPERM, -1, 65536, UVPERF_CAUSE_PERMISSION, below);
 }
 
 static void map_einval_names_the_fault(void **state) {
   static const char none[] = "mmap(2) returned errno 22";
-  struct perf_event_attr attr;
-  uvperf_error_t error;
 
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
   attr.inherit = 1;
-  map(&error, -EINVAL, &attr, -1, 65536, UVPERF_CAUSE_ARGUMENT,
+  map(-EINVAL, -1, 65536, UVPERF_CAUSE_ARGUMENT,
       "a ring with attr.inherit needs a CPU");
-  map(&error, -EINVAL, &attr, 0, 65536, UVPERF_CAUSE_UNKNOWN, none);
+  map(-EINVAL, 0, 65536, UVPERF_CAUSE_UNKNOWN, none);
   uvperf_attr_set_wakeup_bytes(&attr, 65536);
-  map(&error, -EINVAL, &attr, 0, 65536, UVPERF_CAUSE_ARGUMENT,
+  map(-EINVAL, 0, 65536, UVPERF_CAUSE_ARGUMENT,
       "is not below the size of the ring");
   attr.write_backward = 1;
-  map(&error, -EINVAL, &attr, 0, 65536, UVPERF_CAUSE_UNKNOWN, none);
+  map(-EINVAL, 0, 65536, UVPERF_CAUSE_UNKNOWN, none);
   attr.write_backward = 0;
   uvperf_attr_set_wakeup_bytes(&attr, 65535);
-  map(&error, -EINVAL, &attr, 0, 65536, UVPERF_CAUSE_UNKNOWN, none);
-  map(&error, -EINVAL, &attr, 0, 3 * 65536, UVPERF_CAUSE_ARGUMENT,
+  map(-EINVAL, 0, 65536, UVPERF_CAUSE_UNKNOWN, none);
+  map(-EINVAL, 0, 3 * 65536, UVPERF_CAUSE_ARGUMENT,
       "the size is not a power of two pages");
 }
 
 static void map_other_errno_has_its_cause(void **state) {
-  struct perf_event_attr attr;
   struct rlimit old, low;
-  uvperf_error_t error;
 
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
   assert_int_equal(getrlimit(RLIMIT_AS, &old), 0);
   if (old.rlim_cur == RLIM_INFINITY)
-    map(&error, -ENOMEM, &attr, 0, 65536, UVPERF_CAUSE_MEMORY,
+    map(-ENOMEM, 0, 65536, UVPERF_CAUSE_MEMORY,
         "out of memory, or of vm.max_map_count (65530) mappings");
   /* A kernel of 32 bits takes larger numbers for no limit. */
   low = old;
@@ -104,24 +95,23 @@ static void map_other_errno_has_its_cause(void **state) {
   if (low.rlim_cur >= low.rlim_max)
     low.rlim_cur = low.rlim_max - 1;
   assert_int_equal(setrlimit(RLIMIT_AS, &low), 0);
-  map(&error, -ENOMEM, &attr, 0, 65536, UVPERF_CAUSE_MEMORY,
+  map(-ENOMEM, 0, 65536, UVPERF_CAUSE_MEMORY,
       "bytes of RLIMIT_AS, or of vm.max_map_count mappings");
   assert_int_equal(setrlimit(RLIMIT_AS, &old), 0);
-  map(&error, -EAGAIN, &attr, 0, 65536, UVPERF_CAUSE_LOCKED_MEMORY,
+  map(-EAGAIN, 0, 65536, UVPERF_CAUSE_LOCKED_MEMORY,
       "mlockall(2) locks it too, and RLIMIT_MEMLOCK is ");
-  map(&error, -EBUSY, &attr, 0, 65536, UVPERF_CAUSE_ARGUMENT,
+  map(-EBUSY, 0, 65536, UVPERF_CAUSE_ARGUMENT,
       "the event writes to another event's ring");
-  map(&error, -EACCES, &attr, 0, 65536, UVPERF_CAUSE_PERMISSION,
+  map(-EACCES, 0, 65536, UVPERF_CAUSE_PERMISSION,
       "denied, perhaps by a security module; see the audit log");
-  map(&error, -ENODEV, &attr, 0, 65536, UVPERF_CAUSE_NO_EVENT,
-      "the PMU's device is gone");
-  map(&error, -EIO, &attr, 0, 65536, UVPERF_CAUSE_UNKNOWN, "errno 5");
+  map(-ENODEV, 0, 65536, UVPERF_CAUSE_NO_EVENT, "the PMU's device is gone");
+  map(-EIO, 0, 65536, UVPERF_CAUSE_UNKNOWN, "errno 5");
 }
 
 /* The longest words before every reason: nothing may be cut. */
-static void expect_whole(const uvperf_error_t *error) {
-  if (strlen(error->reason) >= sizeof(error->reason) - 1)
-    fail_msg("errno %d is cut: %s", -error->code, error->reason);
+static void expect_whole(void) {
+  if (strlen(error.reason) >= sizeof(error.reason) - 1)
+    fail_msg("errno %d is cut: %s", -error.code, error.reason);
 }
 
 #define NR_LONGEST 12
@@ -154,7 +144,6 @@ static void longest_attrs(struct perf_event_attr attrs[NR_LONGEST]) {
 static void explain_longest_reason_is_whole(void **state) {
   struct perf_event_attr attrs[NR_LONGEST];
   uvperf__open_call_t call, leader;
-  uvperf_error_t error;
   size_t i, turn;
   int code;
 
@@ -176,7 +165,7 @@ static void explain_longest_reason_is_whole(void **state) {
         call.cgroup = turn & 2 ? INT32_MAX : -1;
         call.leader = turn & 4 ? &leader : NULL;
         uvperf__explain_open(&call);
-        expect_whole(&error);
+        expect_whole();
       }
   }
 }
@@ -184,9 +173,7 @@ static void explain_longest_reason_is_whole(void **state) {
 /* The same for the PMUs whose attrs point to names, and a cpumask. */
 static void explain_longest_reason_of_a_pmu_is_whole(void **state) {
   const uint32_t types[] = {6, 8, 9, 20};
-  struct perf_event_attr attr;
   uvperf__open_call_t call;
-  uvperf_error_t error;
   size_t i;
   unsigned int excludes;
   int code;
@@ -201,13 +188,12 @@ static void explain_longest_reason_of_a_pmu_is_whole(void **state) {
         attr.sample_period = 1;
         call = explain_open_call(&error, -code, &attr, INT32_MAX - 1, 1);
         uvperf__explain_open(&call);
-        expect_whole(&error);
+        expect_whole();
       }
 }
 
 static void explain_map_longest_reason_is_whole(void **state) {
   struct perf_event_attr attrs[NR_LONGEST];
-  uvperf_error_t error;
   size_t i;
   int code;
 
@@ -221,7 +207,7 @@ static void explain_map_longest_reason_is_whole(void **state) {
   for (i = 0; i < NR_LONGEST; i++)
     for (code = 1; code < 134; code++) {
       uvperf__explain_map(&error, -code, &attrs[i], -1, SIZE_MAX / 2);
-      expect_whole(&error);
+      expect_whole();
     }
 }
 

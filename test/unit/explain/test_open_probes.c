@@ -4,16 +4,15 @@
 #include "check_explain.h"
 #include "make_host.h"
 
-#include <errno.h>
+static uvperf_error_t error;
 
 /* Explains a failure and insists on a cause and on pieces of the reason. */
-static void expect(uvperf_error_t *error, int code,
-                   const struct perf_event_attr *attr, int cause,
+static void expect(int code, const struct perf_event_attr *attr, int cause,
                    const char *piece) {
-  uvperf__open_call_t call = explain_open_call(error, code, attr, 0, -1);
+  uvperf__open_call_t call = explain_open_call(&error, code, attr, 0, -1);
 
   assert_int_equal(uvperf__explain_open(&call), code);
-  explain_check(error, code, cause, piece);
+  explain_check(&error, code, cause, piece);
 }
 
 /* Each errno of the two, and what it says about the pointer or the offset. */
@@ -39,21 +38,19 @@ static void explain_probe_names_its_field(void **state) {
       {6, -EXDEV, UVPERF_CAUSE_UNKNOWN, "errno 18"},
   };
   struct perf_event_attr attr;
-  uvperf_error_t error;
   size_t i;
 
-  for (i = 0; i < sizeof(probes) / sizeof(probes[0]); i++) {
+  for (i = 0; i < COUNT_OF(probes); i++) {
     uvperf_attr_init(&attr, probes[i].type, 0);
-    expect(&error, probes[i].code, &attr, probes[i].cause, probes[i].piece);
+    expect(probes[i].code, &attr, probes[i].cause, probes[i].piece);
   }
 }
 
 static void explain_enospc_of_breakpoint_is_slots(void **state) {
   struct perf_event_attr attr;
-  uvperf_error_t error;
 
   uvperf_attr_breakpoint(&attr, 2, 0x1000, 4);
-  expect(&error, -ENOSPC, &attr, UVPERF_CAUSE_BREAKPOINT_SLOTS,
+  expect(-ENOSPC, &attr, UVPERF_CAUSE_BREAKPOINT_SLOTS,
          "breakpoint slots of the CPU are in use");
 #if defined(__x86_64__)
   assert_non_null(strstr(error.reason, "all 4 breakpoint slots"));
@@ -61,7 +58,7 @@ static void explain_enospc_of_breakpoint_is_slots(void **state) {
   assert_int_equal(error.needed, 5);
 #endif
   explain_user_clock(&attr);
-  expect(&error, -ENOSPC, &attr, UVPERF_CAUSE_UNKNOWN, "room");
+  expect(-ENOSPC, &attr, UVPERF_CAUSE_UNKNOWN, "room");
 }
 
 static void einval_of_breakpoint_names_the_fault(void **state) {
@@ -83,18 +80,16 @@ static void einval_of_breakpoint_names_the_fault(void **state) {
 #endif
   };
   struct perf_event_attr attr;
-  uvperf_error_t error;
   size_t i;
 
-  for (i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
+  for (i = 0; i < COUNT_OF(faults); i++) {
     uvperf_attr_breakpoint(&attr, faults[i].type, faults[i].address,
                            faults[i].length);
     attr.exclude_kernel = 1;
-    expect(&error, -EINVAL, &attr, UVPERF_CAUSE_ARGUMENT, faults[i].piece);
+    expect(-EINVAL, &attr, UVPERF_CAUSE_ARGUMENT, faults[i].piece);
   }
   uvperf_attr_breakpoint(&attr, 4, 0x1001, sizeof(long));
-  expect(&error, -EINVAL, &attr, UVPERF_CAUSE_UNKNOWN,
-         "rejects this combination");
+  expect(-EINVAL, &attr, UVPERF_CAUSE_UNKNOWN, "rejects this combination");
 }
 
 int main(void) {

@@ -8,7 +8,6 @@
 #include "make_host.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <ftw.h>
 
 #include <linux/hw_breakpoint.h>
@@ -56,14 +55,14 @@ static void forget_all(void) {
 }
 
 /* Printed once, however many events and places it is of. */
-static void check(const uvperf_error_t *error) {
-  const char *fault = check_reason_fault(error->reason);
-  const char *why = strstr(error->reason, ": ");
+static void check(const uvperf_error_t *it) {
+  const char *fault = check_reason_fault(it->reason);
+  const char *why = strstr(it->reason, ": ");
 
   if (fault != NULL)
-    fail_msg("%s: %s", fault, error->reason);
-  if (is_new(why == NULL ? error->reason : why))
-    print_message("%s\n", error->reason);
+    fail_msg("%s: %s", fault, it->reason);
+  if (is_new(why == NULL ? it->reason : why))
+    print_message("%s\n", it->reason);
 }
 
 /* -- the source ------------------------------------------------------------ */
@@ -160,7 +159,6 @@ static int take_file(const char *path, const struct stat *status, int flag,
   char *source;
   FILE *file;
 
-  (void)place;
   if (flag != FTW_F || dot == NULL || strcmp(dot, ".c") != 0 ||
       is_without_reasons(path))
     return 0;
@@ -230,15 +228,16 @@ static void make_attrs(struct perf_event_attr attrs[NR_ATTRS]) {
   uvperf_attr_tracepoint(&attrs[nr++], 99999);
   uvperf_attr_breakpoint(&attrs[nr++], HW_BREAKPOINT_W, 0x1001, 4);
   uvperf_attr_breakpoint(&attrs[nr++], HW_BREAKPOINT_R, 0x1000, 16);
-  for (i = 0; i < sizeof(pmus) / sizeof(pmus[0]) && nr < NR_ATTRS; i++)
+  for (i = 0; i < COUNT_OF(pmus) && nr < NR_ATTRS; i++)
     uvperf_attr_init(&attrs[nr++], pmus[i], 1);
 }
+
+static uvperf_error_t error;
 
 static void check_opens(int is_by_program) {
   const int pids[] = {0, -1, 77, 78, -2};
   struct perf_event_attr attrs[NR_ATTRS];
   uvperf__open_call_t call, leader;
-  uvperf_error_t error;
   size_t i, pid;
   int code;
 
@@ -287,7 +286,6 @@ static void each_reason_of_an_open_has_the_form(void **state) {
 static void each_reason_of_a_map_has_the_form(void **state) {
   const size_t sizes[] = {65536, 3 * 65536, 1};
   struct perf_event_attr attrs[NR_ATTRS];
-  uvperf_error_t error;
   size_t i;
   int code;
 
@@ -321,14 +319,12 @@ static void each_reason_of_an_ioctl_has_the_form(void **state) {
   };
   struct perf_event_attr attrs[NR_ATTRS];
   uvperf__control_t control;
-  uvperf_error_t error;
   size_t i, request;
   int code;
 
   make_attrs(attrs);
   for (i = 0; i < NR_ATTRS; i++)
-    for (request = 0; request < sizeof(requests) / sizeof(requests[0]);
-         request++)
+    for (request = 0; request < COUNT_OF(requests); request++)
       for (code = 1; code <= LAST_ERRNO; code++) {
         control =
             (uvperf__control_t){requests[request], &attrs[i],     i % 3 * 60000,
@@ -344,7 +340,6 @@ static void each_reason_of_bpf_has_the_form(void **state) {
       "CapEff:\t0\n", "CapEff:\t0\nSeccomp:\t2\n",
       "CapEff:\tffffffffffffffff\n",
       "CapEff:\tffffffffffffffff\nSeccomp:\t2\n"};
-  uvperf_error_t error;
   size_t i;
   int code;
 
@@ -362,7 +357,6 @@ static void each_reason_of_bpf_has_the_form(void **state) {
 
 static void each_change_has_the_form(void **state) {
   uvperf_change_t change;
-  uvperf_error_t error;
   size_t size;
   uint32_t i;
 
@@ -394,7 +388,7 @@ static void form_that_is_wrong_is_noticed(void **state) {
   };
   size_t i;
 
-  for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+  for (i = 0; i < COUNT_OF(wrong); i++)
     if (check_reason_fault(wrong[i]) == NULL)
       fail_msg("%s", wrong[i]);
   assert_null(check_reason_fault("UVPERF_SET_OVERWRITE needs a ring"));
