@@ -82,39 +82,30 @@ void __tsan_unaligned_read16(void *at) {
 
 /* Stores, and loads of several words. */
 void __tsan_write1(void *at) {
-  (void)at;
 }
 
 void __tsan_write2(void *at) {
-  (void)at;
 }
 
 void __tsan_write4(void *at) {
-  (void)at;
 }
 
 void __tsan_write8(void *at) {
-  (void)at;
 }
 
 void __tsan_write16(void *at) {
-  (void)at;
 }
 
 void __tsan_unaligned_write2(void *at) {
-  (void)at;
 }
 
 void __tsan_unaligned_write4(void *at) {
-  (void)at;
 }
 
 void __tsan_unaligned_write8(void *at) {
-  (void)at;
 }
 
 void __tsan_unaligned_write16(void *at) {
-  (void)at;
 }
 
 /* A memcpy of a fixed size, such as that of uvperf__u64. */
@@ -126,12 +117,9 @@ void __tsan_read_range(void *at, size_t size) {
 }
 
 void __tsan_write_range(void *at, size_t size) {
-  (void)at;
-  (void)size;
 }
 
 void __tsan_func_entry(void *caller) {
-  (void)caller;
 }
 
 void __tsan_func_exit(void) {
@@ -142,15 +130,12 @@ void __tsan_init(void) {
 
 /* The head and the tail of a ring. */
 uint64_t __tsan_atomic64_load(const volatile void *at, int order) {
-  (void)order;
   return __atomic_load_n((const volatile uint64_t *)at, __ATOMIC_SEQ_CST);
 }
 
 void __tsan_atomic64_store(volatile void *at, uint64_t value, int order) {
-  (void)order;
   __atomic_store_n((volatile uint64_t *)at, value, __ATOMIC_SEQ_CST);
 }
 
 void __tsan_atomic_thread_fence(int order) {
-  (void)order;
 }

@@ -2,8 +2,6 @@
 /* Copies of records, after everything that the records pointed to is gone. */
 #include "support.h"
 
-#include <errno.h>
-
 #include "check_record.h"
 #include "uvperf/name.h"
 
@@ -19,43 +17,46 @@ typedef struct original_s {
   const uvperf_record_t *record;
 } original_t;
 
+/* What is copied: the event, its values, and the record. */
+static struct perf_event_attr attr;
+static record_values_t values;
 static record_builder_t builder;
+static original_t original;
 static const uvperf_event_item_t item;
 
 /* Decodes the builder's record, and returns the code. */
-static int original_decode(original_t *original,
-                           const struct perf_event_attr *attr) {
-  original->attr = malloc(attr->size);
-  original->source = malloc(sizeof(*original->source));
-  original->ids = malloc(2 * sizeof(*original->ids));
-  memcpy(original->attr, attr, attr->size);
-  uvperf_decoder_free(record_decoder(original->source, original->attr));
-  original->ids[0] = 77;
-  original->ids[1] = 78;
-  original->source->ids = original->ids;
-  original->source->nr_ids = 2;
-  original->source->data = &builder;
-  original->source->item = &item;
-  original->source->serial = 4711;
+static int original_decode(void) {
+  original.attr = malloc(attr.size);
+  original.source = malloc(sizeof(*original.source));
+  original.ids = malloc(2 * sizeof(*original.ids));
+  memcpy(original.attr, &attr, attr.size);
+  uvperf_decoder_free(record_decoder(original.source, original.attr));
+  original.ids[0] = 77;
+  original.ids[1] = 78;
+  original.source->ids = original.ids;
+  original.source->nr_ids = 2;
+  original.source->data = &builder;
+  original.source->item = &item;
+  original.source->serial = 4711;
   assert_int_equal(
-      uvperf_decoder_new(&original->decoder,
-                         (const uvperf_source_t *const *)&original->source, 1),
+      uvperf_decoder_new(&original.decoder,
+                         (const uvperf_source_t *const *)&original.source, 1),
       0);
-  original->size = builder.size;
-  original->bytes = record_cut(&builder, builder.size);
-  return uvperf_decode(original->decoder, original->bytes, original->size,
-                       &original->record);
+  original.size = builder.size;
+  original.bytes = record_cut(&builder, builder.size);
+  return uvperf_decode(original.decoder, original.bytes, original.size,
+                       &original.record);
 }
 
 /* The ring is overwritten, and the rest is freed. */
-static void original_end(original_t *original) {
-  memset(original->bytes, 0xff, original->size);
-  free(original->bytes);
-  uvperf_decoder_free(original->decoder);
-  memset(original->source, 0xff, sizeof(*original->source));
-  free(original->source);
-  free(original->attr);
-  free(original->ids);
+static void original_end(void) {
+  memset(original.bytes, 0xff, original.size);
+  free(original.bytes);
+  uvperf_decoder_free(original.decoder);
+  memset(original.source, 0xff, sizeof(*original.source));
+  free(original.source);
+  free(original.attr);
+  free(original.ids);
 }
 
 /* Copies into memory of exactly the size that is needed. */
@@ -80,8 +81,6 @@ typedef struct job_s {
   const uvperf_record_t *copy;
   size_t size;
   uint32_t type;
-  const struct perf_event_attr *attr;
-  const record_values_t *values;
 } job_t;
 
 /* In another thread. */
@@ -89,14 +88,13 @@ static void check_copy(void *arg) {
   const job_t *job = arg;
   const uvperf_source_t *source = job->copy->source;
 
-  check_record_fields(job->copy, job->type, job->attr, job->values,
-                      job->copy->bytes);
+  check_record_fields(job->copy, job->type, &attr, &values, job->copy->bytes);
   check_record_bounds(job->copy);
   assert_true(is_within(job->copy->bytes, job->copy, job->size));
   assert_true(is_within(source, job->copy, job->size));
   assert_true(is_within(source->attr, job->copy, job->size));
   assert_true(is_within(source->ids, job->copy, job->size));
-  assert_memory_equal(source->attr, job->attr, job->attr->size);
+  assert_memory_equal(source->attr, &attr, attr.size);
   assert_int_equal(source->nr_ids, 2);
   assert_int_equal(source->ids[1], 78);
   assert_ptr_equal(source->data, &builder);
@@ -104,78 +102,67 @@ static void check_copy(void *arg) {
   assert_int_equal(source->serial, 4711);
 }
 
-static void roundtrip(uint32_t type, const struct perf_event_attr *attr,
-                      const record_values_t *values) {
+static void roundtrip(uint32_t type) {
   uvperf_record_t *copy, *second;
-  original_t original;
   uv_thread_t thread;
   job_t job;
 
-  record_build(&builder, type, attr, values);
-  assert_int_equal(original_decode(&original, attr), 0);
+  record_build(&builder, type, &attr, &values);
+  assert_int_equal(original_decode(), 0);
   copy = copy_of(original.record, &job.size);
-  original_end(&original);
+  original_end();
   second = copy_of(copy, &job.size);
   memset(copy, 0xff, job.size);
   free(copy);
   job.copy = second;
   job.type = type;
-  job.attr = attr;
-  job.values = values;
   assert_int_equal(uv_thread_create(&thread, check_copy, &job), 0);
   uv_thread_join(&thread);
   free(second);
 }
 
-static void init(struct perf_event_attr *attr, record_values_t *values) {
-  memset(attr, 0, sizeof(*attr));
-  attr->size = sizeof(*attr);
-  attr->sample_type = BUILD_SAMPLE_ALL;
-  attr->read_format = BUILD_FORMAT_ALL;
-  attr->branch_sample_type = BUILD_BRANCH_HW_INDEX | BUILD_BRANCH_COUNTERS;
-  attr->sample_regs_user = 0x55;
-  attr->sample_regs_intr = 0x3;
-  attr->sample_id_all = 1;
-  record_values_init(values);
+static void init(void) {
+  memset(&attr, 0, sizeof(attr));
+  attr.size = sizeof(attr);
+  attr.sample_type = BUILD_SAMPLE_ALL;
+  attr.read_format = BUILD_FORMAT_ALL;
+  attr.branch_sample_type = BUILD_BRANCH_HW_INDEX | BUILD_BRANCH_COUNTERS;
+  attr.sample_regs_user = 0x55;
+  attr.sample_regs_intr = 0x3;
+  attr.sample_id_all = 1;
+  record_values_init(&values);
 }
 
 static void copy_of_each_type_outlives_its_record(void **state) {
-  struct perf_event_attr attr;
-  record_values_t values;
   uint32_t type;
 
-  init(&attr, &values);
+  init();
   for (type = 1; type <= BUILD_TYPES; type++)
-    roundtrip(type, &attr, &values);
+    roundtrip(type);
   attr.sample_id_all = 0;
   for (type = 1; type <= BUILD_TYPES; type++)
-    roundtrip(type, &attr, &values);
+    roundtrip(type);
 }
 
 static void copy_of_each_field_of_samples_outlives_its_record(void **state) {
-  struct perf_event_attr attr;
-  record_values_t values;
   uint64_t bit;
 
-  init(&attr, &values);
+  init();
   for (bit = 1; bit <= BUILD_SAMPLE_ALL; bit <<= 1) {
     attr.sample_type = bit;
-    roundtrip(PERF_RECORD_SAMPLE, &attr, &values);
+    roundtrip(PERF_RECORD_SAMPLE);
   }
   for (attr.read_format = 0; attr.read_format <= BUILD_FORMAT_ALL;
        attr.read_format++) {
     attr.sample_type = PERF_SAMPLE_READ;
-    roundtrip(PERF_RECORD_SAMPLE, &attr, &values);
-    roundtrip(PERF_RECORD_READ, &attr, &values);
+    roundtrip(PERF_RECORD_SAMPLE);
+    roundtrip(PERF_RECORD_READ);
   }
 }
 
 /* Arrays without elements have no pointer. */
 static void copy_of_empty_arrays_has_none(void **state) {
-  struct perf_event_attr attr;
-  record_values_t values;
-
-  init(&attr, &values);
+  init();
   values.callchain_nr = 0;
   values.branch_nr = 0;
   values.no_branch_stack = 1;
@@ -183,26 +170,24 @@ static void copy_of_empty_arrays_has_none(void **state) {
   values.dyn_size = 0;
   values.aux_size = 0;
   values.nr = 0;
-  roundtrip(PERF_RECORD_SAMPLE, &attr, &values);
-  roundtrip(PERF_RECORD_NAMESPACES, &attr, &values);
-  roundtrip(UVPERF_RECORD_CALLCHAIN_DEFERRED, &attr, &values);
+  roundtrip(PERF_RECORD_SAMPLE);
+  roundtrip(PERF_RECORD_NAMESPACES);
+  roundtrip(UVPERF_RECORD_CALLCHAIN_DEFERRED);
 }
 
 /* An attr may be shorter than this program's struct, which can be read. */
 static void copy_of_a_short_attr_can_be_read_as_a_whole_one(void **state) {
-  struct perf_event_attr attr, whole;
-  record_values_t values;
+  struct perf_event_attr whole;
   uvperf_record_t *copy;
-  original_t original;
   size_t size;
 
-  init(&attr, &values);
+  init();
   attr.size = PERF_ATTR_SIZE_VER0;
   attr.sample_type = PERF_SAMPLE_IP;
   record_build(&builder, PERF_RECORD_SAMPLE, &attr, &values);
-  assert_int_equal(original_decode(&original, &attr), 0);
+  assert_int_equal(original_decode(), 0);
   copy = copy_of(original.record, &size);
-  original_end(&original);
+  original_end();
   whole = *copy->source->attr;
   assert_int_equal(whole.sample_type, PERF_SAMPLE_IP);
   assert_int_equal(whole.sample_regs_user, 0);
@@ -211,39 +196,33 @@ static void copy_of_a_short_attr_can_be_read_as_a_whole_one(void **state) {
 
 /* The decoder has checked that there is a byte for it. */
 static void copy_of_a_text_ends_in_nul(void **state) {
-  struct perf_event_attr attr;
-  record_values_t values;
   uvperf_record_t *copy;
-  original_t original;
   size_t size;
 
-  init(&attr, &values);
+  init();
   record_build(&builder, PERF_RECORD_COMM, &attr, &values);
-  assert_int_equal(original_decode(&original, &attr), 0);
+  assert_int_equal(original_decode(), 0);
   size = original.record->comm.comm_size;
   ((char *)original.bytes)[original.record->comm.comm + size -
                            (const char *)original.bytes] = 'x';
   copy = copy_of(original.record, &size);
-  original_end(&original);
+  original_end();
   assert_string_equal(copy->comm.comm, values.text);
   free(copy);
 }
 
 static void copy_of_a_damaged_record_is_raw(void **state) {
-  struct perf_event_attr attr;
-  record_values_t values;
   uvperf_record_t *copy;
-  original_t original;
   size_t size;
 
-  init(&attr, &values);
+  init();
   attr.sample_type = PERF_SAMPLE_CALLCHAIN;
   record_begin(&builder, PERF_RECORD_SAMPLE, 0);
   record_put_u64(&builder, 1000); /* entries that are not there */
   record_end(&builder);
-  assert_int_equal(original_decode(&original, &attr), -EPROTO);
+  assert_int_equal(original_decode(), -EPROTO);
   copy = copy_of(original.record, &size);
-  original_end(&original);
+  original_end();
   check_record_raw(copy, copy->bytes, copy->source);
   assert_memory_equal(copy->bytes, builder.words, builder.size);
   free(copy);
@@ -267,15 +246,12 @@ static void copy_without_room_says_how_much_it_needs(void **state) {
     uvperf_record_t record;
     char bytes[4096];
   } memory, same;
-  struct perf_event_attr attr;
-  record_values_t values;
   uvperf_record_t alone;
-  original_t original;
   size_t size = 0, needed;
 
-  init(&attr, &values);
+  init();
   record_build(&builder, PERF_RECORD_COMM, &attr, &values);
-  assert_int_equal(original_decode(&original, &attr), 0);
+  assert_int_equal(original_decode(), 0);
   memset(&memory, 0x5a, sizeof(memory));
   same = memory;
   assert_int_equal(uvperf_record_copy(original.record, NULL, &size), -ENOBUFS);
@@ -305,7 +281,7 @@ static void copy_without_room_says_how_much_it_needs(void **state) {
   assert_int_equal(uvperf_record_copy(&alone, &memory.record, &size), 0);
   assert_true(size < needed);
   assert_null(memory.record.source);
-  original_end(&original);
+  original_end();
 }
 
 int main(void) {

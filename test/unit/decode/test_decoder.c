@@ -5,17 +5,16 @@
 
 #include "check_record.h"
 
-static void init_attr(struct perf_event_attr *attr) {
-  memset(attr, 0, sizeof(*attr));
-  attr->size = sizeof(*attr);
-  attr->sample_type = PERF_SAMPLE_IP;
+static record_one_t one;
+
+static void begin(void) {
+  record_one_begin(&one, PERF_SAMPLE_IP);
 }
 
-static void init_source(uvperf_source_t *source,
-                        const struct perf_event_attr *attr) {
-  memset(source, 0, sizeof(*source));
-  source->size = sizeof(*source);
-  source->attr = attr;
+static void init_source(const struct perf_event_attr *attr) {
+  memset(&one.source, 0, sizeof(one.source));
+  one.source.size = sizeof(one.source);
+  one.source.attr = attr;
 }
 
 static void assert_refused(const uvperf_source_t *source, size_t nr) {
@@ -36,23 +35,20 @@ static void new_without_sources_is_refused(void **state) {
 }
 
 static void new_with_a_bad_source_is_refused(void **state) {
-  struct perf_event_attr attr;
-  uvperf_source_t source;
-
-  init_attr(&attr);
-  init_source(&source, NULL);
-  assert_refused(&source, 1);
-  init_source(&source, &attr);
-  source.size = offsetof(uvperf_source_t, attr_index) - 1;
-  assert_refused(&source, 1);
-  source.size = 0;
-  assert_refused(&source, 1);
-  init_source(&source, &attr);
-  source.nr_ids = 1; /* but no ids */
-  assert_refused(&source, 1);
-  init_source(&source, &attr);
-  source.flags = UVPERF_SOURCE_OLD_MMAP2 << 1;
-  assert_refused(&source, 1);
+  begin();
+  init_source(NULL);
+  assert_refused(&one.source, 1);
+  init_source(&one.attr);
+  one.source.size = offsetof(uvperf_source_t, attr_index) - 1;
+  assert_refused(&one.source, 1);
+  one.source.size = 0;
+  assert_refused(&one.source, 1);
+  init_source(&one.attr);
+  one.source.nr_ids = 1; /* but no ids */
+  assert_refused(&one.source, 1);
+  init_source(&one.attr);
+  one.source.flags = UVPERF_SOURCE_OLD_MMAP2 << 1;
+  assert_refused(&one.source, 1);
 }
 
 /* Of a program that was built with another version of the header. */
@@ -62,13 +58,13 @@ static void new_with_an_older_or_newer_source_is_accepted(void **state) {
     uint64_t newer[2];
   } longer;
   const uvperf_source_t *sources[1] = {&longer.source};
-  struct perf_event_attr attr;
   uvperf_decoder_t *decoder;
   size_t size;
 
-  init_attr(&attr);
+  begin();
   memset(&longer, 0, sizeof(longer));
-  init_source(&longer.source, &attr);
+  init_source(&one.attr);
+  longer.source = one.source;
   longer.source.flags = UVPERF_SOURCE_OLD_MMAP2;
   for (size = offsetof(uvperf_source_t, attr_index); size <= sizeof(longer);
        size++) {
@@ -89,29 +85,20 @@ static void new_with_an_older_or_newer_source_is_accepted(void **state) {
 }
 
 static void new_with_a_bad_attr_size_is_refused(void **state) {
-  struct perf_event_attr attr;
-  uvperf_source_t source;
-
-  init_attr(&attr);
-  init_source(&source, &attr);
-  for (attr.size = 1; attr.size < 64; attr.size++)
-    assert_refused(&source, 1);
+  begin();
+  init_source(&one.attr);
+  for (one.attr.size = 1; one.attr.size < 64; one.attr.size++)
+    assert_refused(&one.source, 1);
 }
 
 static void new_with_a_newer_or_older_attr_size_is_accepted(void **state) {
   static const uint32_t sizes[] = {0, 64, 112, 136, 4096};
-  struct perf_event_attr attr;
-  uvperf_source_t source;
-  uvperf_decoder_t *decoder;
-  const uvperf_source_t *sources[1] = {&source};
   size_t i;
 
-  init_attr(&attr);
-  init_source(&source, &attr);
-  for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-    attr.size = sizes[i];
-    assert_int_equal(uvperf_decoder_new(&decoder, sources, 1), 0);
-    uvperf_decoder_free(decoder);
+  begin();
+  for (i = 0; i < COUNT_OF(sizes); i++) {
+    one.attr.size = sizes[i];
+    record_one_open(&one);
   }
 }
 
@@ -120,22 +107,18 @@ static void new_with_a_newer_or_older_attr_size_is_accepted(void **state) {
 static int decode_sized(uint16_t size, size_t available) {
   struct perf_event_header header = {PERF_RECORD_SWITCH, 0, size};
   uint8_t *bytes = calloc(1, available != 0 ? available : 1);
-  struct perf_event_attr attr;
-  uvperf_source_t source;
-  uvperf_decoder_t *decoder;
   const uvperf_record_t *record = (const uvperf_record_t *)(void *)bytes;
   int rc;
 
-  init_attr(&attr);
-  decoder = record_decoder(&source, &attr);
+  begin();
+  record_one_open(&one);
   memcpy(bytes, &header, available < 8 ? available : 8);
-  rc = uvperf_decode(decoder, bytes, available, &record);
+  rc = uvperf_decode(one.decoder, bytes, available, &record);
   if (rc == 0)
     assert_int_equal(record->size, size);
   else
     assert_null(record);
   free(bytes);
-  uvperf_decoder_free(decoder);
   return rc;
 }
 
@@ -167,143 +150,92 @@ static void decode_of_a_size_beyond_the_bytes_is_refused(void **state) {
 
 static void decode_of_misaligned_bytes_is_refused(void **state) {
   struct perf_event_header header = {PERF_RECORD_SWITCH, 0, 8};
-  struct perf_event_attr attr;
-  uvperf_source_t source;
-  uvperf_decoder_t *decoder;
   const uvperf_record_t *record;
   uint64_t words[3] = {0};
   uint8_t *bytes = (uint8_t *)words;
   size_t i;
 
-  init_attr(&attr);
-  decoder = record_decoder(&source, &attr);
+  begin();
+  record_one_open(&one);
   for (i = 0; i <= 8; i++) {
     memcpy(bytes + i, &header, 8);
-    assert_int_equal(uvperf_decode(decoder, bytes + i, 8, &record),
+    assert_int_equal(uvperf_decode(one.decoder, bytes + i, 8, &record),
                      i % 8 == 0 ? 0 : -EINVAL);
     assert_int_equal(record != NULL, i % 8 == 0);
   }
-  assert_int_equal(uvperf_decode(decoder, NULL, 8, &record), -EINVAL);
+  assert_int_equal(uvperf_decode(one.decoder, NULL, 8, &record), -EINVAL);
   assert_null(record);
-  uvperf_decoder_free(decoder);
 }
 
-/* Decodes one record after the other, as from a ring. */
-static size_t walk(uvperf_decoder_t *decoder, const uint64_t *words,
-                   size_t size, uint32_t *types, int *codes) {
+static record_builder_t all;
+
+static void append(uint32_t type) {
+  record_one_build(&one, type);
+  record_put(&all, one.builder.words, one.builder.size);
+}
+
+/* Decodes one record of `all` after the other, as from a ring. */
+static void walk(const uint32_t *types, const int *codes, size_t nr) {
   const uvperf_record_t *record;
-  size_t at = 0, nr = 0;
+  size_t at, i;
 
-  while (at < size) {
-    codes[nr] = uvperf_decode(decoder, words + at / 8, size - at, &record);
-    assert_non_null(record);
-    types[nr++] = record->type;
-    at += record->size;
+  record_one_open(&one);
+  for (at = i = 0; at < all.size; at += record->size, i++) {
+    assert_int_equal(
+        uvperf_decode(one.decoder, all.words + at / 8, all.size - at, &record),
+        codes[i]);
+    assert_int_equal(record->type, types[i]);
   }
-  return nr;
-}
-
-static void append(record_builder_t *all, const record_builder_t *one) {
-  record_put(all, one->words, one->size);
+  assert_int_equal(i, nr);
 }
 
 /* cilium/ebpf loses its place after a type that it does not know. */
 static void decode_goes_on_after_an_unknown_type(void **state) {
-  static const uint32_t wanted[] = {9, 23, 9, 0, 3, UINT32_MAX, 9};
-  static record_builder_t all, one;
-  struct perf_event_attr attr;
-  uvperf_source_t source;
-  uvperf_decoder_t *decoder;
-  record_values_t values;
-  uint32_t types[7];
-  int codes[7];
+  static const uint32_t types[] = {9, 23, 9, 0, 3, UINT32_MAX, 9};
+  static const int codes[COUNT_OF(types)] = {0};
   size_t i;
 
-  record_values_init(&values);
-  init_attr(&attr);
+  begin();
   all.size = 0;
-  for (i = 0; i < 7; i++) {
-    record_build(&one, wanted[i], &attr, &values);
-    append(&all, &one);
-  }
-  decoder = record_decoder(&source, &attr);
-  assert_int_equal(walk(decoder, all.words, all.size, types, codes), 7);
-  assert_memory_equal(types, wanted, sizeof(wanted));
-  for (i = 0; i < 7; i++)
-    assert_int_equal(codes[i], 0);
-  uvperf_decoder_free(decoder);
+  for (i = 0; i < COUNT_OF(types); i++)
+    append(types[i]);
+  walk(types, codes, COUNT_OF(types));
 }
 
 static void decode_goes_on_after_a_broken_body(void **state) {
-  static const uint32_t wanted[] = {9, 9, 3};
-  static const int results[] = {0, -EPROTO, 0};
-  static record_builder_t all, one;
-  struct perf_event_attr attr;
-  uvperf_source_t source;
-  uvperf_decoder_t *decoder;
-  record_values_t values;
-  uint32_t types[3];
-  int codes[3];
+  static const uint32_t types[] = {9, 9, 3};
+  static const int codes[] = {0, -EPROTO, 0};
 
-  record_values_init(&values);
-  init_attr(&attr);
+  begin();
   all.size = 0;
-  record_build(&one, PERF_RECORD_SAMPLE, &attr, &values);
-  append(&all, &one);
-  record_begin(&one, PERF_RECORD_SAMPLE, 0); /* all of its body is missing */
-  record_end(&one);
-  append(&all, &one);
-  record_build(&one, PERF_RECORD_COMM, &attr, &values);
-  append(&all, &one);
-  decoder = record_decoder(&source, &attr);
-  assert_int_equal(walk(decoder, all.words, all.size, types, codes), 3);
-  assert_memory_equal(types, wanted, sizeof(wanted));
-  assert_memory_equal(codes, results, sizeof(results));
-  uvperf_decoder_free(decoder);
+  append(PERF_RECORD_SAMPLE);
+  record_begin(&one.builder, PERF_RECORD_SAMPLE, 0); /* without its body */
+  record_end(&one.builder);
+  record_put(&all, one.builder.words, one.builder.size);
+  append(PERF_RECORD_COMM);
+  walk(types, codes, COUNT_OF(types));
 }
 
 static void decode_of_an_unknown_type_leaves_the_body_empty(void **state) {
-  static record_builder_t builder;
-  struct perf_event_attr attr;
-  uvperf_source_t source;
-  uvperf_decoder_t *decoder;
-  const uvperf_record_t *record;
-  record_values_t values;
-
-  record_values_init(&values);
-  init_attr(&attr);
-  decoder = record_decoder(&source, &attr);
-  record_build(&builder, PERF_RECORD_COMM, &attr, &values);
-  assert_int_equal(uvperf_decode(decoder, builder.words, builder.size, &record),
-                   0);
-  record_build(&builder, 4711, &attr, &values);
-  assert_int_equal(uvperf_decode(decoder, builder.words, builder.size, &record),
-                   0);
-  check_record_raw(record, builder.words, &source);
-  uvperf_decoder_free(decoder);
+  begin();
+  record_one_build(&one, PERF_RECORD_COMM);
+  assert_int_equal(record_one_decode(&one), 0);
+  record_one_build(&one, 4711);
+  assert_int_equal(record_one_decode(&one), 0);
+  check_record_raw(one.record, one.bytes, &one.source);
 }
 
 /* The attr is read by uvperf_decoder_new and not again. */
 static void decode_follows_the_attr_as_new_saw_it(void **state) {
-  static record_builder_t builder;
-  struct perf_event_attr attr, then;
-  uvperf_source_t source;
-  uvperf_decoder_t *decoder;
-  const uvperf_record_t *record;
-  record_values_t values;
-
-  record_values_init(&values);
-  init_attr(&attr);
-  then = attr;
-  decoder = record_decoder(&source, &attr);
-  attr.sample_type = PERF_SAMPLE_CALLCHAIN;
-  record_build(&builder, PERF_RECORD_SAMPLE, &then, &values);
-  assert_int_equal(uvperf_decode(decoder, builder.words, builder.size, &record),
-                   0);
-  check_record_fields(record, PERF_RECORD_SAMPLE, &then, &values,
-                      builder.words);
-  assert_ptr_equal(record->source, &source);
-  uvperf_decoder_free(decoder);
+  begin();
+  record_one_open(&one);
+  record_one_build(&one, PERF_RECORD_SAMPLE);
+  one.attr.sample_type = PERF_SAMPLE_CALLCHAIN;
+  assert_int_equal(record_one_decode(&one), 0);
+  one.attr.sample_type = PERF_SAMPLE_IP;
+  check_record_fields(one.record, PERF_RECORD_SAMPLE, &one.attr, &one.values,
+                      one.bytes);
+  assert_ptr_equal(one.record->source, &one.source);
 }
 
 int main(void) {

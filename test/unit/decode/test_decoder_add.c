@@ -2,8 +2,6 @@
 /* A decoder whose sources come and go. */
 #include "support.h"
 
-#include <errno.h>
-
 #include "decode/decoder.h"
 #include "fake_kernel.h"
 #include "check_record.h"
@@ -137,7 +135,6 @@ static void sources_that_come_and_go_at_random_are_known_meanwhile(void **s) {
   uint64_t random = 3;
   size_t step, i;
 
-  (void)s;
   memset(in, 0, sizeof(in));
   add_two_kinds();
   for (step = 0; step < 20000; step++) {
@@ -278,7 +275,7 @@ static void record_whose_header_was_overwritten_has_its_size(void **state) {
   record_values_init(&values);
   values.id = fx.ids[0][0];
   record_build(&builder, PERF_RECORD_SAMPLE, fx.sources[0].attr, &values);
-  for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+  for (i = 0; i < COUNT_OF(sizes); i++) {
     memcpy(&header, builder.words, sizeof(header));
     header.size = sizes[i];
     memcpy(builder.words, &header, sizeof(header));

@@ -12,7 +12,7 @@
 #include "check_record.h"
 #include "uvperf/attr.h"
 
-#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
+#define LENGTH(array) (COUNT_OF(array))
 #define TEXT(field)   .field = "/a b", .field##_size = 4
 
 static void expect_line(const uvperf_record_t *record, const char *line) {
@@ -261,12 +261,13 @@ static void expect_cut(const uvperf_record_t *record, const char *whole,
   free(text);
 }
 
+static record_values_t values;
+
 static void record_in_each_room_is_the_beginning_of_its_line(void **state) {
   static record_builder_t builder;
   static char whole[16384];
   struct perf_event_attr attr;
   const uvperf_record_t *record;
-  record_values_t values;
   uvperf_source_t source;
   uvperf_decoder_t *decoder;
   uint32_t type;

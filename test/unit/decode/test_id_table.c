@@ -23,22 +23,23 @@ static struct uvperf__reader_s *reader_of(size_t value) {
   return (struct uvperf__reader_s *)(void *)&things[value].reader;
 }
 
-static void assert_found(const uvperf__id_table_t *table, uint64_t id,
-                         size_t value) {
-  const uvperf__id_slot_t *slot = uvperf__id_table_find(table, id);
+static uvperf__id_table_t table;
+
+static void assert_found(uint64_t id, size_t value) {
+  const uvperf__id_slot_t *slot = uvperf__id_table_find(&table, id);
 
   assert_true(slot->id == id);
   assert_ptr_equal(slot->reader, reader_of(value));
   assert_ptr_equal(slot->source, &things[value].source);
 }
 
-static void assert_like(const uvperf__id_table_t *table, const model_t *model) {
+static void assert_like(const model_t *model) {
   size_t i;
 
-  assert_int_equal(table->nr_used, model->nr);
-  assert_true(table->nr_used <= table->nr_slots / 2);
+  assert_int_equal(table.nr_used, model->nr);
+  assert_true(table.nr_used <= table.nr_slots / 2);
   for (i = 0; i < model->nr; i++)
-    assert_found(table, model->ids[i], model->values[i]);
+    assert_found(model->ids[i], model->values[i]);
 }
 
 static size_t index_in(const model_t *model, uint64_t id) {
@@ -49,23 +50,22 @@ static size_t index_in(const model_t *model, uint64_t id) {
   return i;
 }
 
-static void put(uvperf__id_table_t *table, model_t *model, uint64_t id,
-                size_t value) {
+static void put(model_t *model, uint64_t id, size_t value) {
   size_t i = index_in(model, id);
 
-  assert_int_equal(uvperf__id_table_reserve(table, 1), 0);
-  uvperf__id_table_put(table, id, reader_of(value), &things[value].source);
+  assert_int_equal(uvperf__id_table_reserve(&table, 1), 0);
+  uvperf__id_table_put(&table, id, reader_of(value), &things[value].source);
   model->ids[i] = id;
   model->values[i] = value;
   if (i == model->nr)
     model->nr++;
 }
 
-static void take_out(uvperf__id_table_t *table, model_t *model, uint64_t id) {
+static void take_out(model_t *model, uint64_t id) {
   size_t i = index_in(model, id);
 
-  uvperf__id_table_remove(table, id);
-  assert_null(uvperf__id_table_find(table, id)->reader);
+  uvperf__id_table_remove(&table, id);
+  assert_null(uvperf__id_table_find(&table, id)->reader);
   if (i == model->nr)
     return;
   model->nr--;
@@ -75,7 +75,6 @@ static void take_out(uvperf__id_table_t *table, model_t *model, uint64_t id) {
 
 static void ids_that_come_and_go_at_random_are_as_in_a_list(void **state) {
   static model_t model;
-  uvperf__id_table_t table;
   uint64_t random, id;
   size_t round, step;
 
@@ -89,15 +88,15 @@ static void ids_that_come_and_go_at_random_are_as_in_a_list(void **state) {
     for (step = 0; step < 2000; step++) {
       id = record_random(&random) % range * (round % 3 ? 1 : 1 << 20);
       if (record_random(&random) % 2)
-        put(&table, &model, id, record_random(&random) % 64);
+        put(&model, id, record_random(&random) % 64);
       else
-        take_out(&table, &model, id);
+        take_out(&model, id);
       if (step % 16 == 0)
-        assert_like(&table, &model);
+        assert_like(&model);
     }
     while (model.nr > 0) {
-      take_out(&table, &model, model.ids[model.nr / 2]);
-      assert_like(&table, &model);
+      take_out(&model, model.ids[model.nr / 2]);
+      assert_like(&model);
     }
     uvperf__id_table_free(&table);
   }
@@ -106,7 +105,6 @@ static void ids_that_come_and_go_at_random_are_as_in_a_list(void **state) {
 /* Ids that all want to be in one slot, the last but one, so that most of them
  * lie round the end. */
 static void ids_of_one_home_are_found_whichever_goes(void **state) {
-  uvperf__id_table_t table;
   model_t model;
   uint64_t id, gone[6];
   size_t i, first;
@@ -118,14 +116,14 @@ static void ids_of_one_home_are_found_whichever_goes(void **state) {
     model.nr = 0;
     for (id = 1; model.nr < 6; id++)
       if (uvperf__id_table_home(&table, id) == 14)
-        put(&table, &model, id, model.nr);
+        put(&model, id, model.nr);
     for (id = 1; model.nr < 8; id++) /* one that follows them, at home or not */
       if (uvperf__id_table_home(&table, id) == 1)
-        put(&table, &model, id, model.nr);
+        put(&model, id, model.nr);
     memcpy(gone, model.ids, sizeof(gone));
     for (i = 0; i < 6; i++) {
-      take_out(&table, &model, gone[(first + i) % 6]);
-      assert_like(&table, &model);
+      take_out(&model, gone[(first + i) % 6]);
+      assert_like(&model);
     }
     uvperf__id_table_free(&table);
   }
@@ -133,7 +131,6 @@ static void ids_of_one_home_are_found_whichever_goes(void **state) {
 
 /* Like a set whose targets always change: kernel ids only rise. */
 static void ids_that_change_for_ever_take_no_more_room(void **state) {
-  uvperf__id_table_t table;
   size_t nr_slots;
   uint64_t id;
 
@@ -155,7 +152,6 @@ static void ids_that_change_for_ever_take_no_more_room(void **state) {
 }
 
 static void reserve_without_memory_changes_nothing(void **state) {
-  uvperf__id_table_t table;
   model_t model;
 
   fake_kernel_reset();
@@ -163,14 +159,14 @@ static void reserve_without_memory_changes_nothing(void **state) {
   fake_fail(FAKE_CALLOC, 1, 0);
   assert_int_equal(uvperf__id_table_make(&table), -ENOMEM);
   assert_int_equal(uvperf__id_table_make(&table), 0);
-  put(&table, &model, 7, 1);
-  put(&table, &model, 8, 2);
+  put(&model, 7, 1);
+  put(&model, 8, 2);
   fake_fail(FAKE_CALLOC, 1, 0);
   assert_int_equal(uvperf__id_table_reserve(&table, 1), -ENOMEM);
-  assert_like(&table, &model);
+  assert_like(&model);
   assert_int_equal(uvperf__id_table_reserve(&table, 0), 0);
-  put(&table, &model, 9, 3);
-  assert_like(&table, &model);
+  put(&model, 9, 3);
+  assert_like(&model);
   uvperf__id_table_free(&table);
   fake_assert_clean();
 }

@@ -128,7 +128,7 @@ static void describe_of_each_old_level(void **state) {
   };
   size_t i;
 
-  for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+  for (i = 0; i < COUNT_OF(names); i++) {
     uint64_t value = PERF_MEM_S(LVL, HIT) | (uint64_t)PERF_MEM_LVL_L1
                                                 << (5 + i);
 

@@ -7,8 +7,6 @@
  * expectations of the model, and what the model does not know. */
 #include "support.h"
 
-#include <errno.h>
-
 #include "model_merge.h"
 #include "make_record.h"
 

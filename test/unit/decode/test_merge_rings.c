@@ -3,8 +3,6 @@
  * memory. As test_merge.c. */
 #include "support.h"
 
-#include <errno.h>
-
 #include "fake_kernel.h"
 #include "model_merge.h"
 

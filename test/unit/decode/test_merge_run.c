@@ -3,8 +3,6 @@
  * test_merge.c. */
 #include "support.h"
 
-#include <errno.h>
-
 #include "model_merge.h"
 #include "make_record.h"
 
@@ -219,9 +217,6 @@ static void run_publishes_at_each_quarter(void **state) {
 /* Accepts only records that have the size they had at the check. */
 static int take_least(void *user, void *owner, const uint8_t *bytes,
                       uint64_t header) {
-  (void)user;
-  (void)owner;
-  (void)bytes;
   return uvperf__header_size(header) == MERGE_LEAST_BYTES ? 1 : -1;
 }
 

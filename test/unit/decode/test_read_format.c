@@ -158,7 +158,7 @@ static void parse_of_a_group_beyond_the_bytes_is_refused(void **state) {
   size_t used, i;
 
   parse(BUILD_FORMAT_ALL, words, 6);
-  for (i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+  for (i = 0; i < COUNT_OF(counts); i++) {
     words[0] = counts[i];
     assert_int_equal(uvperf__read_format_parse(BUILD_FORMAT_ALL, words,
                                                sizeof(words), &used, &read),

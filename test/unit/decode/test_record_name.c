@@ -77,7 +77,7 @@ static void misc_bits_mean_something_only_for_their_types(void **state) {
   static uvperf_record_t record;
   size_t i;
 
-  for (i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++) {
+  for (i = 0; i < COUNT_OF(meanings); i++) {
     const meaning_t *meaning = &meanings[i];
 
     for (record.type = 0; record.type <= 23; record.type++) {
@@ -152,7 +152,7 @@ static void branch_type_names_are_the_kernels(void **state) {
       "ARCH_2",   "ARCH_3",     "ARCH_4",     "ARCH_5",     "unknown"};
   unsigned int type;
 
-  for (type = 0; type < sizeof(names) / sizeof(names[0]); type++)
+  for (type = 0; type < COUNT_OF(names); type++)
     assert_string_equal(uvperf_sample_branch_type_name(type), names[type]);
   assert_string_equal(uvperf_sample_branch_type_name(UINT32_MAX), "unknown");
 }

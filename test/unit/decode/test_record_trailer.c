@@ -11,7 +11,7 @@ static const uint64_t fields[] = {PERF_SAMPLE_TID,       PERF_SAMPLE_TIME,
                                   PERF_SAMPLE_CALLCHAIN, PERF_SAMPLE_IP};
 
 /* The last two are in no trailer. */
-#define NR_FIELDS (sizeof(fields) / sizeof(fields[0]))
+#define NR_FIELDS (COUNT_OF(fields))
 
 static uint64_t combination(unsigned int set) {
   uint64_t type = 0;
@@ -23,142 +23,80 @@ static uint64_t combination(unsigned int set) {
   return type;
 }
 
-static void init_attr(struct perf_event_attr *attr, uint64_t sample_type) {
-  memset(attr, 0, sizeof(*attr));
-  attr->size = sizeof(*attr);
-  attr->sample_type = sample_type;
-  attr->read_format = BUILD_FORMAT_ALL;
-  attr->sample_id_all = 1;
+static record_one_t one;
+
+static void begin(uint64_t sample_type) {
+  record_one_begin(&one, sample_type);
+  one.attr.sample_id_all = 1;
 }
 
-static void each_type(uvperf_decoder_t *decoder,
-                      const struct perf_event_attr *attr,
-                      const record_values_t *values) {
-  static record_builder_t builder;
-  const uvperf_record_t *record;
+static void each_type(void) {
   uint32_t type;
 
-  for (type = 1; type <= BUILD_TYPES; type++) {
-    void *bytes;
-
-    record_build(&builder, type, attr, values);
-    bytes = record_cut(&builder, builder.size);
-    assert_int_equal(uvperf_decode(decoder, bytes, builder.size, &record), 0);
-    check_record_fields(record, type, attr, values, bytes);
-    free(bytes);
-  }
+  for (type = 1; type <= BUILD_TYPES; type++)
+    record_one_roundtrip(&one, type);
 }
 
 static void
 trailer_of_every_combination_is_decoded_after_every_type(void **state) {
-  struct perf_event_attr attr;
-  record_values_t values;
   unsigned int set;
 
-  record_values_init(&values);
   for (set = 0; set < 1u << NR_FIELDS; set++) {
-    uvperf_source_t source;
-    uvperf_decoder_t *decoder;
-
-    init_attr(&attr, combination(set));
-    decoder = record_decoder(&source, &attr);
-    each_type(decoder, &attr, &values);
-    uvperf_decoder_free(decoder);
+    begin(combination(set));
+    each_type();
   }
 }
 
 static void trailer_not_asked_for_leaves_who_and_when_0(void **state) {
-  struct perf_event_attr attr;
-  uvperf_source_t source;
-  uvperf_decoder_t *decoder;
-  record_values_t values;
-
-  record_values_init(&values);
-  init_attr(&attr, BUILD_SAMPLE_ALL);
-  attr.sample_id_all = 0;
-  decoder = record_decoder(&source, &attr);
-  each_type(decoder, &attr, &values);
-  uvperf_decoder_free(decoder);
+  begin(BUILD_SAMPLE_ALL);
+  one.attr.sample_id_all = 0;
+  each_type();
 }
 
 /* After a type that the library does not know. */
 static void trailer_of_an_unknown_type_is_decoded(void **state) {
-  static record_builder_t builder;
-  struct perf_event_attr attr;
-  uvperf_source_t source;
-  uvperf_decoder_t *decoder;
-  const uvperf_record_t *record;
-  record_values_t v;
-  void *bytes;
+  const record_values_t *v = &one.values;
 
-  record_values_init(&v);
-  init_attr(&attr, BUILD_SAMPLE_ALL);
-  decoder = record_decoder(&source, &attr);
-  record_build(&builder, BUILD_TYPES + 1, &attr, &v);
-  bytes = record_cut(&builder, builder.size);
-  assert_int_equal(uvperf_decode(decoder, bytes, builder.size, &record), 0);
-  assert_int_equal(record->type, BUILD_TYPES + 1);
-  assert_ptr_equal(record->source, &source);
-  assert_int_equal(record->present, combination(0x3f));
-  assert_int_equal(record->pid, v.pid);
-  assert_int_equal(record->tid, v.tid);
-  assert_int_equal(record->time, v.time);
-  assert_int_equal(record->id, v.id);
-  assert_int_equal(record->stream_id, v.stream_id);
-  assert_int_equal(record->cpu, v.cpu);
-  free(bytes);
+  begin(BUILD_SAMPLE_ALL);
+  record_one_build(&one, BUILD_TYPES + 1);
+  assert_int_equal(record_one_decode(&one), 0);
+  assert_int_equal(one.record->type, BUILD_TYPES + 1);
+  assert_ptr_equal(one.record->source, &one.source);
+  assert_int_equal(one.record->present, combination(0x3f));
+  assert_int_equal(one.record->pid, v->pid);
+  assert_int_equal(one.record->tid, v->tid);
+  assert_int_equal(one.record->time, v->time);
+  assert_int_equal(one.record->id, v->id);
+  assert_int_equal(one.record->stream_id, v->stream_id);
+  assert_int_equal(one.record->cpu, v->cpu);
   /* The raw record of a broken one shows nothing of it. */
-  record_begin(&builder, PERF_RECORD_LOST, 0);
-  record_end(&builder);
-  assert_int_equal(uvperf_decode(decoder, builder.words, builder.size, &record),
-                   -EPROTO);
-  check_record_raw(record, builder.words, &source);
-  uvperf_decoder_free(decoder);
+  record_begin(&one.builder, PERF_RECORD_LOST, 0);
+  record_end(&one.builder);
+  record_one_refused(&one, one.builder.size);
 }
 
 static void
 trailer_that_does_not_fit_an_unknown_type_is_left_out(void **state) {
-  static record_builder_t builder;
-  struct perf_event_attr attr;
-  uvperf_source_t source;
-  uvperf_decoder_t *decoder;
-  const uvperf_record_t *record;
   size_t size;
 
-  init_attr(&attr, BUILD_SAMPLE_ALL);
-  decoder = record_decoder(&source, &attr);
-  record_begin(&builder, 1000, 0xffff);
+  begin(BUILD_SAMPLE_ALL);
+  record_begin(&one.builder, 1000, 0xffff);
   for (size = 8; size < 8 + 6 * 8; size += 8) {
-    void *bytes = record_cut(&builder, size);
-
-    assert_int_equal(uvperf_decode(decoder, bytes, size, &record), 0);
-    check_record_raw(record, bytes, &source);
-    free(bytes);
-    record_put_u64(&builder, UINT64_MAX);
+    assert_int_equal(record_one_decode_cut(&one, size), 0);
+    check_record_raw(one.record, one.bytes, &one.source);
+    record_put_u64(&one.builder, UINT64_MAX);
   }
-  uvperf_decoder_free(decoder);
 }
 
 static void trailer_that_does_not_fit_a_known_type_is_refused(void **state) {
-  static record_builder_t builder;
-  struct perf_event_attr attr;
-  uvperf_source_t source;
-  uvperf_decoder_t *decoder;
-  const uvperf_record_t *record;
   size_t size;
 
-  init_attr(&attr, BUILD_SAMPLE_ALL);
-  decoder = record_decoder(&source, &attr);
-  record_begin(&builder, PERF_RECORD_SWITCH, 0);
+  begin(BUILD_SAMPLE_ALL);
+  record_begin(&one.builder, PERF_RECORD_SWITCH, 0);
   for (size = 8; size < 8 + 6 * 8; size += 8) {
-    void *bytes = record_cut(&builder, size);
-
-    assert_int_equal(uvperf_decode(decoder, bytes, size, &record), -EPROTO);
-    check_record_raw(record, bytes, &source);
-    free(bytes);
-    record_put_u64(&builder, UINT64_MAX);
+    record_one_refused(&one, size);
+    record_put_u64(&one.builder, UINT64_MAX);
   }
-  uvperf_decoder_free(decoder);
 }
 
 /* Decodes a record with bytes after its trailer, and finds its time. */
@@ -191,38 +129,35 @@ static void each_surplus(const struct perf_event_attr *attr,
       {.size = sizeof(sources[0]), .attr = attr, .nr_ids = 1},
       {.size = sizeof(sources[0]), .attr = &other, .nr_ids = 1}};
   const uvperf_source_t *both[] = {&sources[1], &sources[0]};
-  uvperf_decoder_t *one, *two = NULL;
+  uvperf_decoder_t *alone, *two = NULL;
   size_t i, words;
 
   sources[0].ids = &values->id;
   sources[1].ids = &other_id;
   other.sample_type ^= PERF_SAMPLE_TID;
-  assert_int_equal(uvperf_decoder_new(&one, both + 1, 1), 0);
+  assert_int_equal(uvperf_decoder_new(&alone, both + 1, 1), 0);
   if (attr->sample_type & PERF_SAMPLE_IDENTIFIER)
     assert_int_equal(uvperf_decoder_new(&two, both, 2), 0);
-  for (i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+  for (i = 0; i < COUNT_OF(types); i++) {
     record_build(&builder, types[i], attr, values);
     for (words = 0; words < 7; words++) {
-      decode_surplus(one, &builder, types[i], attr, values);
+      decode_surplus(alone, &builder, types[i], attr, values);
       if (two != NULL)
         decode_surplus(two, &builder, types[i], attr, values);
       record_put_u64(&builder, words);
       record_end(&builder);
     }
   }
-  uvperf_decoder_free(one);
+  uvperf_decoder_free(alone);
   uvperf_decoder_free(two);
 }
 
 static void trailer_before_bytes_of_other_events_is_decoded(void **state) {
-  struct perf_event_attr attr;
-  record_values_t values;
   unsigned int set;
 
-  record_values_init(&values);
   for (set = 0; set < 1u << NR_FIELDS; set++) {
-    init_attr(&attr, combination(set));
-    each_surplus(&attr, &values);
+    begin(combination(set));
+    each_surplus(&one.attr, &one.values);
   }
 }
 

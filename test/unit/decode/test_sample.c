@@ -12,31 +12,18 @@
 #define WORD(value) value, 0
 #endif
 
-static void init_attr(struct perf_event_attr *attr, uint64_t sample_type) {
-  memset(attr, 0, sizeof(*attr));
-  attr->size = sizeof(*attr);
-  attr->sample_type = sample_type;
-  attr->read_format = BUILD_FORMAT_ALL;
-  attr->branch_sample_type = BUILD_BRANCH_HW_INDEX | BUILD_BRANCH_COUNTERS;
-  attr->sample_regs_user = UINT64_C(0x8000000000ff0fff);
-  attr->sample_regs_intr = 0x1ff;
+static record_one_t one;
+
+static void begin(uint64_t sample_type) {
+  record_one_begin(&one, sample_type);
+  one.attr.branch_sample_type = BUILD_BRANCH_HW_INDEX | BUILD_BRANCH_COUNTERS;
+  one.attr.sample_regs_user = UINT64_C(0x8000000000ff0fff);
+  one.attr.sample_regs_intr = 0x1ff;
 }
 
-/* Builds, decodes from memory of exactly the record's size, and checks. */
-static void roundtrip(uvperf_decoder_t *decoder,
-                      const struct perf_event_attr *attr,
-                      const record_values_t *values) {
-  static record_builder_t builder;
-  const uvperf_record_t *record;
-  void *bytes;
-
-  record_build(&builder, PERF_RECORD_SAMPLE, attr, values);
-  bytes = record_cut(&builder, builder.size);
-  assert_int_equal(uvperf_decode(decoder, bytes, builder.size, &record), 0);
-  check_record_fields(record, PERF_RECORD_SAMPLE, attr, values, bytes);
-  check_record_bounds(record);
-  assert_int_equal(record->size, builder.size);
-  free(bytes);
+static void roundtrip(const record_values_t *values) {
+  one.values = *values;
+  record_one_roundtrip(&one, PERF_RECORD_SAMPLE);
 }
 
 /* The sample of roundtrip_type that is not decoded yet, or "". */
@@ -51,18 +38,12 @@ static int print_pending(void **state) {
 
 static void roundtrip_type(uint64_t sample_type,
                            const record_values_t *values) {
-  struct perf_event_attr attr;
-  uvperf_source_t source;
-  uvperf_decoder_t *decoder;
-
   snprintf(pending, sizeof(pending), "sample_type %#llx, %zu surplus bytes",
            (unsigned long long)sample_type, (size_t)values->surplus_bytes);
-  init_attr(&attr, sample_type);
+  begin(sample_type);
   /* For other records: a sample has no trailer. */
-  attr.sample_id_all = sample_type % 2 == 0;
-  decoder = record_decoder(&source, &attr);
-  roundtrip(decoder, &attr, values);
-  uvperf_decoder_free(decoder);
+  one.attr.sample_id_all = sample_type % 2 == 0;
+  roundtrip(values);
   pending[0] = '\0';
 }
 
@@ -124,34 +105,24 @@ static void random_values(record_values_t *v, uint64_t *state) {
 }
 
 static void sample_with_random_bits_and_values_is_decoded(void **state) {
-  struct perf_event_attr attr;
   uint64_t random = 1;
-  record_values_t values;
   int i, j;
 
   for (i = 0; i < 2000; i++) {
-    uvperf_source_t source;
-    uvperf_decoder_t *decoder;
-
-    init_attr(&attr, record_random(&random) & BUILD_SAMPLE_ALL);
-    attr.read_format = record_random(&random) & BUILD_FORMAT_ALL;
-    attr.branch_sample_type = record_random(&random) & 0xfffff;
-    attr.sample_regs_user = record_random(&random);
-    attr.sample_regs_intr = record_random(&random) & 0xffff;
-    decoder = record_decoder(&source, &attr);
+    begin(record_random(&random) & BUILD_SAMPLE_ALL);
+    one.attr.read_format = record_random(&random) & BUILD_FORMAT_ALL;
+    one.attr.branch_sample_type = record_random(&random) & 0xfffff;
+    one.attr.sample_regs_user = record_random(&random);
+    one.attr.sample_regs_intr = record_random(&random) & 0xffff;
     for (j = 0; j < 5; j++) {
-      random_values(&values, &random);
-      roundtrip(decoder, &attr, &values);
+      random_values(&one.values, &random);
+      record_one_roundtrip(&one, PERF_RECORD_SAMPLE);
     }
-    uvperf_decoder_free(decoder);
   }
 }
 
 /* Fields that one record lacks must not be left from the one before. */
 static void sample_after_a_full_one_shows_nothing_of_it(void **state) {
-  struct perf_event_attr attr;
-  uvperf_source_t source;
-  uvperf_decoder_t *decoder;
   record_values_t full, bare;
 
   record_values_init(&full);
@@ -164,66 +135,41 @@ static void sample_after_a_full_one_shows_nothing_of_it(void **state) {
   bare.abi_intr = PERF_SAMPLE_REGS_ABI_NONE;
   bare.stack_size = 0;
   bare.aux_size = 0;
-  init_attr(&attr, BUILD_SAMPLE_ALL);
-  decoder = record_decoder(&source, &attr);
-  roundtrip(decoder, &attr, &full);
-  roundtrip(decoder, &attr, &bare);
-  roundtrip(decoder, &attr, &full);
-  uvperf_decoder_free(decoder);
+  begin(BUILD_SAMPLE_ALL);
+  roundtrip(&full);
+  roundtrip(&bare);
+  roundtrip(&full);
 }
 
 static void sample_after_a_broken_one_shows_nothing_of_it(void **state) {
-  static record_builder_t builder;
-  struct perf_event_attr attr;
-  uvperf_source_t source;
-  uvperf_decoder_t *decoder;
-  const uvperf_record_t *record;
-  record_values_t full, bare;
-
-  record_values_init(&full);
-  bare = full;
-  bare.abi_user = PERF_SAMPLE_REGS_ABI_NONE;
-  bare.abi_intr = PERF_SAMPLE_REGS_ABI_NONE;
-  init_attr(&attr, BUILD_SAMPLE_ALL);
-  decoder = record_decoder(&source, &attr);
-  record_build(&builder, PERF_RECORD_SAMPLE, &attr, &full);
-  builder.size -= 8;
-  record_end(&builder);
-  assert_int_equal(uvperf_decode(decoder, builder.words, builder.size, &record),
-                   -EPROTO);
-  check_record_raw(record, builder.words, &source);
-  roundtrip(decoder, &attr, &bare);
-  uvperf_decoder_free(decoder);
+  begin(BUILD_SAMPLE_ALL);
+  record_one_build(&one, PERF_RECORD_SAMPLE);
+  one.builder.size -= 8;
+  record_end(&one.builder);
+  record_one_refused(&one, one.builder.size);
+  one.values.abi_user = PERF_SAMPLE_REGS_ABI_NONE;
+  one.values.abi_intr = PERF_SAMPLE_REGS_ABI_NONE;
+  record_one_roundtrip(&one, PERF_RECORD_SAMPLE);
 }
 
 static void sample_with_absent_raw_is_four_zero_bytes(void **state) {
-  static const struct {
-    struct perf_event_header header;
-    uint32_t size;
-    uint8_t bytes[4];
-  } absent = {{PERF_RECORD_SAMPLE, 0, sizeof(absent)}, 4, {0}};
-  struct perf_event_attr attr;
-  uvperf_source_t source;
-  uvperf_decoder_t *decoder;
-  const uvperf_record_t *record;
-  uint64_t bytes[2];
+  static const uint8_t absent[4] = {0};
 
-  memcpy(bytes, &absent, sizeof(bytes));
-  init_attr(&attr, PERF_SAMPLE_RAW);
-  decoder = record_decoder(&source, &attr);
-  assert_int_equal(uvperf_decode(decoder, bytes, 16, &record), 0);
-  assert_int_equal(record->sample.raw.size, 4);
-  assert_memory_equal(record->sample.raw.data, absent.bytes, 4);
-  uvperf_decoder_free(decoder);
+  begin(PERF_SAMPLE_RAW);
+  record_begin(&one.builder, PERF_RECORD_SAMPLE, 0);
+  record_put_u32(&one.builder, sizeof(absent));
+  record_put(&one.builder, absent, sizeof(absent));
+  record_end(&one.builder);
+  assert_int_equal(record_one_decode(&one), 0);
+  assert_int_equal(one.record->sample.raw.size, 4);
+  assert_memory_equal(one.record->sample.raw.data, absent, 4);
 }
 
 /* Decodes one sample of whole words, the header not among them. */
 static int decode_words(uint64_t sample_type, const uint64_t *words,
                         size_t nr) {
-  struct perf_event_attr attr;
-
-  init_attr(&attr, sample_type);
-  return check_record_words(&attr, PERF_RECORD_SAMPLE, 0, words, nr);
+  begin(sample_type);
+  return check_record_words(&one.attr, PERF_RECORD_SAMPLE, 0, words, nr);
 }
 
 /* The kernel writes whole words, and each field ends at one: fields that do not
@@ -254,7 +200,7 @@ static void sample_of_words_is_decoded_or_refused(void **state) {
     assert_int_equal(decode_words(PERF_SAMPLE_RAW, words, 3),
                      size % 8 == 4 ? 0 : -EPROTO);
   }
-  for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+  for (i = 0; i < COUNT_OF(rows); i++) {
     memcpy(words, rows[i].halves, sizeof(words));
     if (decode_words(rows[i].sample_type, words, rows[i].nr) != rows[i].rc)
       fail_msg("row %zu", i);
@@ -276,8 +222,8 @@ static void sample_with_counts_beyond_the_record_is_refused(void **state) {
   uint64_t words[4] = {0, 1, 1, 1};
   size_t i, j;
 
-  for (i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
-    for (j = 0; j < sizeof(types) / sizeof(types[0]); j++) {
+  for (i = 0; i < COUNT_OF(counts); i++) {
+    for (j = 0; j < COUNT_OF(types); j++) {
       words[0] = counts[i];
       if (types[j] == PERF_SAMPLE_RAW)
         words[0] += 32; /* its size is of bytes */
@@ -289,44 +235,24 @@ static void sample_with_counts_beyond_the_record_is_refused(void **state) {
 static void sample_after_a_longer_one_has_no_surplus(void **state) {
   static const uint64_t types[] = {PERF_SAMPLE_IP, PERF_SAMPLE_CALLCHAIN,
                                    PERF_SAMPLE_RAW, BUILD_SAMPLE_ALL};
-  struct perf_event_attr attr;
-  uvperf_source_t source;
-  uvperf_decoder_t *decoder;
-  record_values_t values, longer;
-  size_t i;
+  size_t i, j;
 
-  record_values_init(&values);
-  longer = values;
-  longer.surplus_bytes = 48;
-  for (i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
-    init_attr(&attr, types[i]);
-    decoder = record_decoder(&source, &attr);
-    roundtrip(decoder, &attr, &longer);
-    roundtrip(decoder, &attr, &values);
-    roundtrip(decoder, &attr, &longer);
-    roundtrip(decoder, &attr, &values);
-    uvperf_decoder_free(decoder);
+  for (i = 0; i < COUNT_OF(types); i++) {
+    begin(types[i]);
+    for (j = 0; j < 4; j++) {
+      one.values.surplus_bytes = j % 2 == 0 ? 48 : 0;
+      record_one_roundtrip(&one, PERF_RECORD_SAMPLE);
+    }
   }
 }
 
 static void sample_without_frames_has_no_call_chain(void **state) {
-  static record_builder_t builder;
-  struct perf_event_attr attr;
-  uvperf_source_t source;
-  uvperf_decoder_t *decoder;
-  const uvperf_record_t *record;
-  record_values_t values;
-
-  record_values_init(&values);
-  values.callchain_nr = 0;
-  init_attr(&attr, PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN);
-  decoder = record_decoder(&source, &attr);
-  record_build(&builder, PERF_RECORD_SAMPLE, &attr, &values);
-  assert_int_equal(uvperf_decode(decoder, builder.words, builder.size, &record),
-                   0);
-  assert_int_equal(record->sample.callchain.nr, 0);
-  assert_null(record->sample.callchain.ips);
-  uvperf_decoder_free(decoder);
+  begin(PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN);
+  one.values.callchain_nr = 0;
+  record_one_build(&one, PERF_RECORD_SAMPLE);
+  assert_int_equal(record_one_decode(&one), 0);
+  assert_int_equal(one.record->sample.callchain.nr, 0);
+  assert_null(one.record->sample.callchain.ips);
 }
 
 static void register_beyond_the_mask_is_enoent(void **state) {
@@ -344,27 +270,15 @@ static void register_beyond_the_mask_is_enoent(void **state) {
 
 static void
 sample_with_bits_newer_than_the_library_keeps_the_rest(void **state) {
-  static record_builder_t builder;
-  struct perf_event_attr attr;
-  uvperf_source_t source;
-  uvperf_decoder_t *decoder;
-  const uvperf_record_t *record;
-  record_values_t values;
-
-  record_values_init(&values);
-  init_attr(&attr, BUILD_SAMPLE_ALL);
-  record_build(&builder, PERF_RECORD_SAMPLE, &attr, &values);
-  record_put_u64(&builder, 1234); /* of the new bit */
-  record_end(&builder);
-  attr.sample_type |= UINT64_C(1) << 25;
-  decoder = record_decoder(&source, &attr);
-  assert_int_equal(uvperf_decode(decoder, builder.words, builder.size, &record),
-                   0);
-  attr.sample_type = BUILD_SAMPLE_ALL;
-  values.surplus_bytes = 8;
-  check_record_fields(record, PERF_RECORD_SAMPLE, &attr, &values,
-                      builder.words);
-  uvperf_decoder_free(decoder);
+  begin(BUILD_SAMPLE_ALL);
+  record_one_build(&one, PERF_RECORD_SAMPLE);
+  record_put_u64(&one.builder, 1234); /* of the new bit */
+  record_end(&one.builder);
+  one.attr.sample_type |= UINT64_C(1) << 25;
+  record_one_open(&one);
+  one.attr.sample_type = BUILD_SAMPLE_ALL;
+  one.values.surplus_bytes = 8;
+  record_one_check(&one, PERF_RECORD_SAMPLE);
 }
 
 /* An attr that ends before the field: the field is 0, and bytes after attr.size
@@ -372,25 +286,19 @@ sample_with_bits_newer_than_the_library_keeps_the_rest(void **state) {
 static void
 sample_of_a_short_attr_has_no_registers_or_branch_options(void **state) {
   static const uint32_t sizes[] = {0, 64, 72, 80, 96};
-  struct perf_event_attr attr, seen;
-  uvperf_source_t source;
-  uvperf_decoder_t *decoder;
-  record_values_t values;
   size_t i;
 
-  record_values_init(&values);
-  for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+  for (i = 0; i < COUNT_OF(sizes); i++) {
     size_t bytes = sizes[i] != 0 ? sizes[i] : 64;
     struct perf_event_attr *cut = malloc(bytes);
 
-    init_attr(&attr, BUILD_SAMPLE_ALL);
-    attr.size = sizes[i];
-    memcpy(cut, &attr, bytes);
-    memset(&seen, 0, sizeof(seen));
-    memcpy(&seen, cut, bytes);
-    decoder = record_decoder(&source, cut);
-    roundtrip(decoder, &seen, &values);
-    uvperf_decoder_free(decoder);
+    begin(BUILD_SAMPLE_ALL);
+    one.attr.size = sizes[i];
+    memcpy(cut, &one.attr, bytes);
+    one.decoder = record_decoder(&one.source, cut);
+    memset(&one.attr, 0, sizeof(one.attr));
+    memcpy(&one.attr, cut, bytes);
+    record_one_roundtrip(&one, PERF_RECORD_SAMPLE);
     free(cut);
   }
 }
