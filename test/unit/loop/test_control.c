@@ -13,43 +13,31 @@ static int note(char letter, size_t attr) {
 }
 
 static int enable(void *owner, size_t attr, uvperf_error_t *error) {
-  (void)owner;
-  (void)error;
   return note('e', attr);
 }
 
 static int disable(void *owner, size_t attr, uvperf_error_t *error) {
-  (void)owner;
-  (void)error;
   return note('d', attr);
 }
 
 static int reset(void *owner, size_t attr, uvperf_error_t *error) {
-  (void)owner;
-  (void)error;
   return note('r', attr);
 }
 
 static int change_period(void *owner, size_t attr, uint64_t period,
                          uvperf_error_t *error) {
-  (void)owner;
-  (void)error;
   assert_int_equal(period, 5);
   return note('p', attr);
 }
 
 static int apply_filter(void *owner, size_t attr, const char *filter,
                         uvperf_error_t *error) {
-  (void)owner;
-  (void)error;
   assert_string_equal(filter, "fd == 3");
   return note('f', attr);
 }
 
 static int attach_bpf(void *owner, size_t attr, int prog_fd, uint64_t cookie,
                       uvperf_error_t *error) {
-  (void)owner;
-  (void)error;
   assert_int_equal(prog_fd, 6);
   assert_int_equal(cookie, 7);
   return note('b', attr);
@@ -57,8 +45,6 @@ static int attach_bpf(void *owner, size_t attr, int prog_fd, uint64_t cookie,
 
 static int query_bpf(void *owner, size_t attr, uint32_t *ids, size_t *nr,
                      uvperf_error_t *error) {
-  (void)owner;
-  (void)error;
   ids[0] = 8;
   *nr = 1;
   return note('q', attr);
@@ -66,15 +52,12 @@ static int query_bpf(void *owner, size_t attr, uint32_t *ids, size_t *nr,
 
 static const uvperf_change_t *changes(const void *owner, size_t attr,
                                       size_t *nr) {
-  (void)owner;
-  (void)attr;
   *nr = 0;
   return NULL;
 }
 
 /* It has the attrs 0 to 8. Only whole operations are for all. */
 static int check(size_t attr, int is_whole, uvperf_error_t *error) {
-  (void)error;
   return attr < 9 || (is_whole && attr == UVPERF_ALL) ? 0 : UV_EINVAL;
 }
 
@@ -86,66 +69,68 @@ static const uvperf__control_ops_t ops = {
 
 #define CALLS 7
 
-static int call(uvperf_handle_t *handle, int which, size_t attr,
+static int call(uvperf_handle_t *it, int which, size_t attr,
                 uvperf_error_t *error) {
   uint32_t ids[2] = {0, 0};
   size_t nr = 2;
 
   switch (which) {
     case 0:
-      return uvperf_enable(handle, attr, error);
+      return uvperf_enable(it, attr, error);
     case 1:
-      return uvperf_disable(handle, attr, error);
+      return uvperf_disable(it, attr, error);
     case 2:
-      return uvperf_reset(handle, attr, error);
+      return uvperf_reset(it, attr, error);
     case 3:
-      return uvperf_change_period(handle, attr, 5, error);
+      return uvperf_change_period(it, attr, 5, error);
     case 4:
-      return uvperf_apply_filter(handle, attr, "fd == 3", error);
+      return uvperf_apply_filter(it, attr, "fd == 3", error);
     case 5:
-      return uvperf_attach_bpf(handle, attr, 6, 7, error);
+      return uvperf_attach_bpf(it, attr, 6, 7, error);
     default:
-      return uvperf_query_bpf(handle, attr, ids, &nr, error);
+      return uvperf_query_bpf(it, attr, ids, &nr, error);
   }
 }
 
-static void expect(uvperf_handle_t *handle, int code, int cause) {
+static uvperf_handle_t handle;
+
+static void expect(int code, int cause) {
   uvperf_error_t error;
   int which;
 
   called[0] = '\0';
   for (which = 0; which < CALLS; which++) {
     memset(&error, 0, sizeof(error));
-    assert_int_equal(call(handle, which, 0, &error), code);
+    assert_int_equal(call(&handle, which, 0, &error), code);
     assert_int_equal(error.code, code);
     assert_int_equal(error.cause, cause);
-    assert_int_equal(call(handle, which, 0, NULL), code);
+    assert_int_equal(call(&handle, which, 0, NULL), code);
   }
   assert_string_equal(called, "");
 }
 
-static void begin(uvperf__handle_t *self, uvperf_handle_t *handle,
-                  uvperf__handle_kind_t *kind, uv_loop_t *loop) {
-  memset(kind, 0, sizeof(*kind));
-  memset(self, 0, sizeof(*self));
-  kind->type = UVPERF_HANDLE_SET;
-  kind->noun = "set";
-  kind->control = &ops;
-  uvperf__handle_init(self, loop, kind);
-  uvperf__handle_publish(self, handle);
+static uvperf__handle_t self;
+
+static uvperf__handle_kind_t kind;
+
+static void begin(uv_loop_t *loop) {
+  memset(&kind, 0, sizeof(kind));
+  memset(&self, 0, sizeof(self));
+  kind.type = UVPERF_HANDLE_SET;
+  kind.noun = "set";
+  kind.control = &ops;
+  uvperf__handle_init(&self, loop, &kind);
+  uvperf__handle_publish(&self, &handle);
 }
 
 /* -- tests ----------------------------------------------------------------- */
 
 static void control_reaches_the_kind_with_its_arguments(void **state) {
   static const char letters[CALLS] = {'e', 'd', 'r', 'p', 'f', 'b', 'q'};
-  uvperf__handle_kind_t kind;
-  uvperf_handle_t handle;
-  uvperf__handle_t self;
   char wanted[16];
   int which;
 
-  begin(&self, &handle, &kind, *state);
+  begin(*state);
   for (which = 0; which < CALLS; which++) {
     self.was_switched = 0;
     assert_int_equal(call(&handle, which, 3, NULL), 0);
@@ -157,12 +142,9 @@ static void control_reaches_the_kind_with_its_arguments(void **state) {
 
 /* An attr that it lacks is refused. A control of one attr refuses all. */
 static void control_asks_the_kind_about_the_attr_first(void **state) {
-  uvperf__handle_kind_t kind;
-  uvperf_handle_t handle;
-  uvperf__handle_t self;
   int which;
 
-  begin(&self, &handle, &kind, *state);
+  begin(*state);
   for (which = 0; which < CALLS; which++) {
     called[0] = '\0';
     assert_int_equal(call(&handle, which, 9, NULL), UV_EINVAL);
@@ -174,27 +156,21 @@ static void control_asks_the_kind_about_the_attr_first(void **state) {
 }
 
 static void control_of_a_kind_without_it_is_refused(void **state) {
-  uvperf__handle_kind_t kind;
-  uvperf_handle_t handle;
-  uvperf__handle_t self;
   size_t nr = 1;
 
-  begin(&self, &handle, &kind, *state);
+  begin(*state);
   kind.control = NULL;
-  expect(&handle, UV_EINVAL, UVPERF_CAUSE_ARGUMENT);
+  expect(UV_EINVAL, UVPERF_CAUSE_ARGUMENT);
   assert_int_equal(self.was_switched, 0);
   assert_null(uvperf_changes(&handle, 0, &nr));
   assert_int_equal(nr, 0);
 }
 
 static void control_without_its_arguments_is_refused(void **state) {
-  uvperf__handle_kind_t kind;
-  uvperf_handle_t handle;
-  uvperf__handle_t self;
   uvperf_error_t error;
   size_t nr = 2;
 
-  begin(&self, &handle, &kind, *state);
+  begin(*state);
   called[0] = '\0';
   assert_int_equal(uvperf_apply_filter(&handle, 0, NULL, &error), UV_EINVAL);
   assert_int_equal(error.cause, UVPERF_CAUSE_ARGUMENT);

@@ -205,6 +205,24 @@ static void write_samples(size_t nr, size_t size) {
     write_sample(size);
 }
 
+/* "s16*3 r8 b24": samples of 16 bytes, another record, a sample that cannot be
+ * decoded. */
+static void write_text(const char *text) {
+  unsigned nr, size;
+  char kind;
+  int used;
+
+  for (; sscanf(text, " %c%u%n", &kind, &size, &used) == 2; text += used) {
+    nr = 1;
+    if (text[used] == '*')
+      nr = (unsigned)strtoul(text + used + 1, NULL, 10);
+    for (; nr > 0; nr--)
+      write_as(kind == 'r' ? OTHER : PERF_RECORD_SAMPLE,
+               kind == 'b' ? BROKEN : 0, size);
+    used += (int)strcspn(text + used, " ");
+  }
+}
+
 /* -- the tests ------------------------------------------------------------ */
 
 static int drain(void) {
@@ -230,23 +248,61 @@ static void expect(int rc, const char *log, uint64_t tail) {
   assert_int_equal(fixture.slice.bytes, fixture.bytes_given);
 }
 
-static void an_empty_ring_delivers_nothing(void **state) {
-  begin_at(72);
-  expect(UVPERF__DRAINED, "", 72);
+static void bound(uint64_t records, uint64_t bytes) {
+  uvperf__slice_begin(&fixture.slice, &fixture.session, records, bytes,
+                      UINT64_MAX);
+  uvperf__slice_start_clock(&fixture.slice);
 }
 
-static void samples_are_one_run(void **state) {
-  begin();
-  write_samples(5, 40);
-  expect(UVPERF__DRAINED, "s40 s40 s40 s40 s40", 200);
-  assert_int_equal(fixture.longest_run, 5);
-}
+/* What is written from `start` on, and what one drain delivers of it. */
+typedef struct drain_row_s {
+  const char *name;
+  uint64_t start;
+  uint64_t most; /* records of the slice; 0: without bounds */
+  const char *written;
+  const char *delivered;
+  uint64_t bytes;
+  size_t longest_run; /* 0: any */
+} drain_row_t;
 
-static void samples_of_a_header_alone_are_a_run(void **state) {
-  begin();
-  write_samples(3, 8);
-  expect(UVPERF__DRAINED, "s8 s8 s8", 24);
-  assert_int_equal(fixture.longest_run, 3);
+static const drain_row_t rows[] = {
+    {"an_empty_ring_delivers_nothing", 72, 0, "", "", 0, 0},
+    {"samples_are_one_run", 0, 0, "s40*5", "s40 s40 s40 s40 s40", 200, 5},
+    {"samples_of_a_header_alone_are_a_run", 0, 0, "s8*3", "s8 s8 s8", 24, 3},
+    {"other_records_are_between_runs", 0, 0, "r16 s24*2 r8*2 s32",
+     "r16 s24 s24 r8 r8 s32", 112, 2},
+    {"a_sample_that_is_broken_is_between_runs", 0, 0, "b16 s24*2 b24 s24 b8",
+     "r16 s24 s24 r24 s24 r8", 120, 0},
+    {"a_sample_that_wraps_is_put_together", RING_BYTES - 64, 0, "s40 s32 s16",
+     "s40 r32 s16", 88, 0},
+    {"a_run_ends_where_the_ring_does", RING_BYTES - 64, 0, "s32*4",
+     "s32 s32 s32 s32", 128, 2},
+    {"a_sample_across_a_quarters_end_is_a_run_of_its_own", 0, 0,
+     "s248 s16 s264 s24", "s248 r16 r264 s24", 2 * QUARTER + 40, 0},
+    {"a_record_as_long_as_the_ring_is_delivered", 8, 0, "s1024", "r1024",
+     RING_BYTES, 0},
+    {"a_slice_of_one_record_ends_after_it", 0, 1, "s16*3 r16 s16*3", "s16", 16,
+     0},
+    {"a_slice_ends_after_its_records", 0, 5, "s16*3 r16 s16*3",
+     "s16 s16 s16 r16 s16", 80, 0},
+    {"a_slice_of_as_many_records_as_there_are_is_cut", 0, 7, "s16*7",
+     "s16 s16 s16 s16 s16 s16 s16", 112, 0},
+    {"a_slice_of_more_records_than_there_are_drains_it", 0, 8, "s16*7",
+     "s16 s16 s16 s16 s16 s16 s16", 112, 0},
+};
+
+static void run_row(void **state) {
+  const drain_row_t *row = *state;
+
+  begin_at(row->start);
+  write_text(row->written);
+  if (row->most != 0)
+    bound(row->most, UINT64_MAX);
+  expect(row->most == 0 || row->most > fixture.nr_written ? UVPERF__DRAINED
+                                                          : UVPERF__CUT,
+         row->delivered, row->start + row->bytes);
+  if (row->longest_run != 0)
+    assert_int_equal(fixture.longest_run, row->longest_run);
 }
 
 /* So that counting the delivered records takes little time, whatever the ring's
@@ -260,42 +316,6 @@ static void a_run_is_not_longer_than_it_may_be(void **state) {
   assert_int_equal(fixture.longest_run, UVPERF__DRAIN_RUN);
 }
 
-static void other_records_are_between_runs(void **state) {
-  begin();
-  write_as(OTHER, 0, 16);
-  write_samples(2, 24);
-  write_as(OTHER, 0, 8);
-  write_as(OTHER, 0, 8);
-  write_sample(32);
-  expect(UVPERF__DRAINED, "r16 s24 s24 r8 r8 s32", 112);
-  assert_int_equal(fixture.longest_run, 2);
-}
-
-static void a_sample_that_is_broken_is_between_runs(void **state) {
-  begin();
-  write_as(PERF_RECORD_SAMPLE, BROKEN, 16);
-  write_samples(2, 24);
-  write_as(PERF_RECORD_SAMPLE, BROKEN, 24);
-  write_sample(24);
-  write_as(PERF_RECORD_SAMPLE, BROKEN, 8);
-  expect(UVPERF__DRAINED, "r16 s24 s24 r24 s24 r8", 120);
-}
-
-static void a_sample_that_wraps_is_put_together(void **state) {
-  begin_at(RING_BYTES - 64);
-  write_sample(40);
-  write_sample(32);
-  write_sample(16);
-  expect(UVPERF__DRAINED, "s40 r32 s16", RING_BYTES + 24);
-}
-
-static void a_run_ends_where_the_ring_does(void **state) {
-  begin_at(RING_BYTES - 64);
-  write_samples(4, 32);
-  expect(UVPERF__DRAINED, "s32 s32 s32 s32", RING_BYTES + 64);
-  assert_int_equal(fixture.longest_run, 2);
-}
-
 /* check_given asserts it in each callback. */
 static void the_tail_is_published_after_each_quarter(void **state) {
   begin();
@@ -305,28 +325,13 @@ static void the_tail_is_published_after_each_quarter(void **state) {
   assert_int_equal(fixture.page.data_tail, RING_BYTES);
 }
 
-static void a_sample_across_a_quarters_end_is_a_run_of_its_own(void **state) {
-  begin();
-  write_sample(QUARTER - 8);
-  write_sample(16);
-  write_sample(QUARTER + 8);
-  write_sample(24);
-  expect(UVPERF__DRAINED, "s248 r16 r264 s24", 2 * QUARTER + 40);
-}
-
-static void a_record_as_long_as_the_ring_is_delivered(void **state) {
-  begin_at(8);
-  write_sample(RING_BYTES);
-  expect(UVPERF__DRAINED, "r1024", 8 + RING_BYTES);
-}
-
 static void tails_overflow(void **state) {
   static const uint64_t starts[] = {UINT64_MAX - 63, UINT32_MAX - UINT64_C(63),
                                     INT64_MAX - UINT64_C(63), UINT64_MAX - 1023,
                                     UINT64_MAX - 7};
   size_t i;
 
-  for (i = 0; i < sizeof(starts) / sizeof(starts[0]); i++) {
+  for (i = 0; i < COUNT_OF(starts); i++) {
     begin_at(starts[i]);
     write_samples(9, 40);
     assert_int_equal(drain(), UVPERF__DRAINED);
@@ -337,35 +342,6 @@ static void tails_overflow(void **state) {
 
 /* -- bounds --------------------------------------------------------------- */
 
-static void bound(uint64_t records, uint64_t bytes) {
-  uvperf__slice_begin(&fixture.slice, &fixture.session, records, bytes,
-                      UINT64_MAX);
-  uvperf__slice_start_clock(&fixture.slice);
-}
-
-static void a_slice_ends_after_its_records(void **state) {
-  begin();
-  write_samples(3, 16);
-  write_as(OTHER, 0, 16);
-  write_samples(3, 16);
-  bound(1, UINT64_MAX);
-  expect(UVPERF__CUT, "s16", 16);
-  begin();
-  write_samples(3, 16);
-  write_as(OTHER, 0, 16);
-  write_samples(3, 16);
-  bound(5, UINT64_MAX);
-  expect(UVPERF__CUT, "s16 s16 s16 r16 s16", 80);
-  begin();
-  write_samples(7, 16);
-  bound(7, UINT64_MAX);
-  expect(UVPERF__CUT, "s16 s16 s16 s16 s16 s16 s16", 112);
-  begin();
-  write_samples(7, 16);
-  bound(8, UINT64_MAX);
-  expect(UVPERF__DRAINED, "s16 s16 s16 s16 s16 s16 s16", 112);
-}
-
 static void a_slice_ends_once_its_bytes_are_reached(void **state) {
   static const struct {
     uint64_t bytes;
@@ -374,7 +350,7 @@ static void a_slice_ends_once_its_bytes_are_reached(void **state) {
                 {48, 2}, {49, 3}, {72, 3}, {96, 4}, {UINT64_MAX, 5}};
   size_t i;
 
-  for (i = 0; i < sizeof(bounds) / sizeof(bounds[0]); i++) {
+  for (i = 0; i < COUNT_OF(bounds); i++) {
     begin();
     write_samples(5, 24);
     bound(UINT64_MAX, bounds[i].bytes);
@@ -396,7 +372,6 @@ static void a_slice_that_has_begun_ends_at_its_bounds(void **state) {
 }
 
 static void write_more(fixture_t *one) {
-  (void)one;
   write_sample(16);
 }
 
@@ -416,7 +391,7 @@ static void a_size_that_cannot_be_right_ends_the_ring(void **state) {
   static const char *const stories[] = {"s16 s16", "", "s16 r16"};
   size_t i, before;
 
-  for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+  for (i = 0; i < COUNT_OF(sizes); i++)
     for (before = 0; before < 3; before++) {
       begin();
       if (before != 1)
@@ -561,19 +536,9 @@ static void drains_at_random_deliver_each_record_once(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(an_empty_ring_delivers_nothing),
-      cmocka_unit_test(samples_are_one_run),
-      cmocka_unit_test(samples_of_a_header_alone_are_a_run),
       cmocka_unit_test(a_run_is_not_longer_than_it_may_be),
-      cmocka_unit_test(other_records_are_between_runs),
-      cmocka_unit_test(a_sample_that_is_broken_is_between_runs),
-      cmocka_unit_test(a_sample_that_wraps_is_put_together),
-      cmocka_unit_test(a_run_ends_where_the_ring_does),
       cmocka_unit_test(the_tail_is_published_after_each_quarter),
-      cmocka_unit_test(a_sample_across_a_quarters_end_is_a_run_of_its_own),
-      cmocka_unit_test(a_record_as_long_as_the_ring_is_delivered),
       cmocka_unit_test(tails_overflow),
-      cmocka_unit_test(a_slice_ends_after_its_records),
       cmocka_unit_test(a_slice_ends_once_its_bytes_are_reached),
       cmocka_unit_test(a_slice_that_has_begun_ends_at_its_bounds),
       cmocka_unit_test(record_written_after_the_check_is_not_returned),
@@ -585,5 +550,5 @@ int main(void) {
       cmocka_unit_test(drains_at_random_deliver_each_record_once),
   };
 
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return SUPPORT_RUN_ROWS_AND_TESTS(rows, run_row, tests);
 }

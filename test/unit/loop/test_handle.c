@@ -26,22 +26,18 @@ typedef struct fixture_s {
 } fixture_t;
 
 static int is_active(const void *owner) {
-  (void)owner;
   return 0;
 }
 
 static int stop(void *owner) {
-  (void)owner;
   return 0;
 }
 
 static void quit(void *owner) {
-  (void)owner;
 }
 
 static void give_up(void *owner, uvperf__leftovers_t *leftovers) {
   *((made_t *)owner)->gifts += 1;
-  (void)leftovers;
 }
 
 static void release(void *owner) {
@@ -61,9 +57,6 @@ static int count_lost(void *owner) {
 
 static void on_record(uvperf_handle_t *handle, int status,
                       const uvperf_record_t *record) {
-  (void)handle;
-  (void)status;
-  (void)record;
 }
 
 static const uvperf__handle_kind_t kind = {
@@ -266,7 +259,6 @@ static void handle_with_two_openings_leaves_the_hub_once(void **state) {
 static int open_nothing(const struct perf_event_attr *attr, int32_t pid,
                         int32_t cpu, int group_fd, unsigned long flags,
                         void *arg) {
-  (void)attr, (void)pid, (void)cpu, (void)group_fd, (void)flags, (void)arg;
   return -EACCES;
 }
 
@@ -300,21 +292,19 @@ static void calls_have_5_seconds_unless_the_program_says_more(void **state) {
   fake_clock_set(0);
 }
 
+#define SCRIPTED(f)                                                            \
+  support_loop_test_setup_teardown(f, fake_kernel_loop_setup,                  \
+                                   fake_kernel_loop_teardown)
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(handle_is_of_one_type),
       support_loop_test(
           lost_records_are_counted_once_until_stop_flush_or_close),
       support_loop_test(handle_that_is_held_keeps_all_until_it_is_let_go),
-      support_loop_test_setup_teardown(
-          calls_have_5_seconds_unless_the_program_says_more,
-          fake_kernel_loop_setup, fake_kernel_loop_teardown),
-      support_loop_test_setup_teardown(
-          close_cancels_and_awaits_the_jobs_that_are_left,
-          fake_kernel_loop_setup, fake_kernel_loop_teardown),
-      support_loop_test_setup_teardown(
-          handle_with_two_openings_leaves_the_hub_once, fake_kernel_loop_setup,
-          fake_kernel_loop_teardown),
+      SCRIPTED(calls_have_5_seconds_unless_the_program_says_more),
+      SCRIPTED(close_cancels_and_awaits_the_jobs_that_are_left),
+      SCRIPTED(handle_with_two_openings_leaves_the_hub_once),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,8 +9,6 @@
 
 int __real_uv_timer_start(uv_timer_t *timer, uv_timer_cb cb, uint64_t timeout,
                           uint64_t repeat);
-int __wrap_uv_timer_start(uv_timer_t *timer, uv_timer_cb cb, uint64_t timeout,
-                          uint64_t repeat);
 
 /* A CPU that is coming up is looked at again 20 ms later. On a loaded machine
  * this would be within a row. */
@@ -104,6 +102,8 @@ static const scripted_row_t rows[] = {
      "closed o2 -> 1\n"},
 };
 
+static hotplug_owner_t owner;
+
 static void hotplug_uevents_of_other_devices_are_ignored(void **state) {
   static const char *const others[] = {
       "",
@@ -120,13 +120,12 @@ static void hotplug_uevents_of_other_devices_are_ignored(void **state) {
       "change@/devices/system/cpu/cpu1",
       "libudev",
   };
-  hotplug_owner_t owner;
   size_t i;
 
   hotplug_begin(*state, &owner);
   make_cpus_take_down(1);
   make_cpus_list("0,2\n");
-  for (i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+  for (i = 0; i < COUNT_OF(others); i++)
     fake_uevents_send(others[i]);
   hotplug_expect(*state, &owner, "");
   fake_uevents_say("offline", 1);
@@ -136,7 +135,6 @@ static void hotplug_uevents_of_other_devices_are_ignored(void **state) {
 
 static void hotplug_garbage_from_the_socket_does_no_harm(void **state) {
   char bytes[3000];
-  hotplug_owner_t owner;
   size_t size;
 
   hotplug_begin(*state, &owner);
@@ -157,8 +155,6 @@ static void hotplug_garbage_from_the_socket_does_no_harm(void **state) {
 
 /* One that was found to be coming is not left for as long as the others. */
 static void hotplug_cpu_that_comes_up_is_soon_checked_again(void **state) {
-  hotplug_owner_t owner;
-
   hotplug_begin(*state, &owner);
   assert_true(uv_timer_get_due_in(fake_clock_timer(*state)) > 1000);
   make_cpus_bring_up(3);
@@ -172,7 +168,6 @@ static void hotplug_cpu_that_comes_up_is_soon_checked_again(void **state) {
 /* So that all checks of one loop are made in the same turn. */
 static void hotplug_checks_are_at_multiples_of_their_interval(void **state) {
   const uv_timer_t *timer;
-  hotplug_owner_t owner;
 
   hotplug_begin(*state, &owner);
   timer = fake_clock_timer(*state);

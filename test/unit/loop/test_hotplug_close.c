@@ -49,9 +49,9 @@ static const scripted_row_t rows[] = {
      "look -> o0 come 300\n"},
 };
 
-static void hotplug_that_no_loop_knows_is_freed_at_once(void **state) {
-  hotplug_owner_t owner;
+static hotplug_owner_t owner;
 
+static void hotplug_that_no_loop_knows_is_freed_at_once(void **state) {
   assert_int_equal(uvperf__hotplug_new(&owner.hotplug, NULL, &owner), 0);
   uvperf__hotplug_free(owner.hotplug);
   uvperf__hotplug_free(NULL);
@@ -69,7 +69,6 @@ static void close_foreign(uv_handle_t *handle, void *arg) {
 }
 
 static void not_ours(uv_timer_t *timer) {
-  (void)timer;
 }
 
 static void
@@ -77,7 +76,6 @@ hotplug_is_left_open_by_a_walk_and_foreign_handles_are_not(void **state) {
   int poison = 0x5a;
   unsigned ours = 0;
   uv_timer_t timer;
-  hotplug_owner_t owner;
   uv_idle_t idle;
 
   hotplug_begin(*state, &owner);
@@ -91,14 +89,11 @@ hotplug_is_left_open_by_a_walk_and_foreign_handles_are_not(void **state) {
 }
 
 static void uv_close_all(uv_handle_t *handle, void *arg) {
-  (void)arg;
   if (!uv_is_closing(handle))
     uv_close(handle, NULL);
 }
 
 static void hotplug_handles_uv_closed_by_others_are_survived(void **state) {
-  hotplug_owner_t owner;
-
   hotplug_begin(*state, &owner);
   uv_walk(*state, uv_close_all, NULL);
   uvperf__hotplug_stop(owner.hotplug);
@@ -112,7 +107,6 @@ static void hotplug_handles_uv_closed_by_others_are_survived(void **state) {
 
 static void hotplug_leaves_no_fd(void **state) {
   size_t fds = support_count_fds();
-  hotplug_owner_t owner;
 
   fake_uevents_end();
   hotplug_make(*state, &owner);
@@ -134,7 +128,6 @@ static int setup_live(void **state) {
 
 static void live_cpu_goes_and_comes(void **state) {
   int cpu = live_offline_cpu_need(__func__);
-  hotplug_owner_t owner;
   char expected[64];
 
   fake_host_real(state);
@@ -158,7 +151,6 @@ static void live_cpu_goes_and_comes(void **state) {
  * reported. */
 static void live_uevent_of_another_device_is_nothing(void **state) {
   unsigned reads = fake_uevents_reads();
-  hotplug_owner_t owner;
   uint64_t read;
   int fd;
 
@@ -181,7 +173,6 @@ static void live_uevent_of_another_device_is_nothing(void **state) {
  * reports EPOLLERR, at which libuv stops the handle. The next one is still
  * read. */
 static void live_uevents_are_read_after_an_overrun(void **state) {
-  hotplug_owner_t owner;
   unsigned reads;
   int fd, i;
 

@@ -87,11 +87,9 @@ static void closed(void *owner) {
 }
 
 static void nothing(void *owner) {
-  (void)owner;
 }
 
 static void on_keep(uv_timer_t *timer) {
-  (void)timer;
 }
 
 static void join(uv_loop_t *loop, one_t *one, char name) {
@@ -118,6 +116,12 @@ static void leave(one_t *one) {
   uvperf__teardown_end(&one->teardown);
 }
 
+/* The last one: the loop ends. */
+static void leave_last(one_t *one) {
+  leave(one);
+  uv_run(one->teardown.loop, UV_RUN_DEFAULT);
+}
+
 /* Its close may be complete by then, as in a callback that runs the loop. */
 static void cancel(uvperf__member_t *member) {
   one_t *one = (one_t *)member;
@@ -141,6 +145,11 @@ static uint64_t turn(uv_loop_t *loop) {
   memset(trace, 0, sizeof(trace));
   uv_run(loop, UV_RUN_NOWAIT);
   return now - before;
+}
+
+static void expect_turn(uv_loop_t *loop, const char *names) {
+  turn(loop);
+  assert_string_equal(trace, names);
 }
 
 static void count(uv_handle_t *handle, void *nr) {
@@ -174,8 +183,7 @@ static void hub_is_shared_and_closed_by_the_last(void **state) {
   uv_run(*state, UV_RUN_NOWAIT);
   assert_int_equal(a.closed, 1);
   assert_int_equal(count_handles(*state), 1 + 3);
-  leave(&b);
-  uv_run(*state, UV_RUN_DEFAULT);
+  leave_last(&b);
   assert_int_equal(b.closed, 1);
   assert_int_equal(count_handles(*state), 0);
 }
@@ -193,8 +201,7 @@ static void last_close_comes_after_the_hubs_handles_are_closed(void **state) {
 
   join(*state, &one, 'a');
   one.teardown.closed = check_loop;
-  leave(&one);
-  uv_run(*state, UV_RUN_DEFAULT);
+  leave_last(&one);
   assert_int_equal(one.closed, 1);
 }
 
@@ -231,15 +238,12 @@ static void loop_at_the_address_of_a_freed_one_has_its_own_hub(void **state) {
   join(*state, &new, 'b');
   assert_ptr_not_equal(old.teardown.hub, new.teardown.hub);
   queue(&new);
-  turn(*state);
-  assert_string_equal(trace, "b");
-  leave(&new);
-  uv_run(*state, UV_RUN_DEFAULT);
+  expect_turn(*state, "b");
+  leave_last(&new);
   assert_int_equal(new.closed, 1);
   assert_int_equal(uv_loop_close(*state), 0);
   memcpy(*state, &freed, sizeof(freed)); /* to be closed by the test */
-  leave(&old);
-  uv_run(*state, UV_RUN_DEFAULT);
+  leave_last(&old);
   assert_int_equal(old.closed, 1);
 }
 
@@ -251,8 +255,7 @@ static void forked_child_has_a_hub_of_its_own(void **state) {
   join(*state, &childs, 'b');
   assert_ptr_not_equal(parents.teardown.hub, childs.teardown.hub);
   leave(&parents);
-  leave(&childs);
-  uv_run(*state, UV_RUN_DEFAULT);
+  leave_last(&childs);
   assert_int_equal(parents.closed, 1);
   assert_int_equal(childs.closed, 1);
 }
@@ -291,8 +294,7 @@ static void hub_closed_by_others_cancels_all_members(void **state) {
     assert_int_equal(b.flushes, 0);
     leave(&a);
     leave(&b);
-    leave(&c);
-    uv_run(*state, UV_RUN_DEFAULT);
+    leave_last(&c);
     assert_int_equal(a.closed + b.closed + c.closed, 3);
   }
 }
@@ -307,7 +309,6 @@ typedef struct work_s {
 } work_t;
 
 static int work_step(uvperf__job_t *job) {
-  (void)job;
   return 0;
 }
 
@@ -350,8 +351,7 @@ static void jobs_go_on_when_others_have_closed_the_check(void **state) {
     uv_run(*state, UV_RUN_ONCE);
   fake_pool_finish();
   assert_int_equal(work.is_done, 1);
-  leave(&a);
-  uv_run(*state, UV_RUN_DEFAULT);
+  leave_last(&a);
 }
 
 /* The hub is still used when the callback returns. */
@@ -367,12 +367,10 @@ static void hub_stays_until_the_end_of_a_job_has_returned(void **state) {
     uv_run(*state, UV_RUN_ONCE);
   assert_int_equal(a.closed, 1);
   assert_ptr_not_equal(a.teardown.hub, b.teardown.hub);
-  leave(&b);
-  uv_run(*state, UV_RUN_DEFAULT);
+  leave_last(&b);
 }
 
 static void uv_close_all(uv_handle_t *handle, void *arg) {
-  (void)arg;
   uv_close(handle, NULL);
 }
 
@@ -400,8 +398,7 @@ static void member_that_joins_in_a_cancel_is_not_cancelled(void **state) {
   queue(&heir);
   uv_run(*state, UV_RUN_NOWAIT);
   assert_int_equal(heir.runs, 1);
-  leave(&heir);
-  uv_run(*state, UV_RUN_DEFAULT);
+  leave_last(&heir);
   assert_int_equal(heir.closed, 1);
 }
 
@@ -418,8 +415,7 @@ static void member_that_was_removed_is_left_alone(void **state) {
     uv_run(*state, UV_RUN_NOWAIT);
   assert_int_equal(a.flushes, 0);
   assert_int_equal(a.runs, 0);
-  leave(&b);
-  uv_run(*state, UV_RUN_DEFAULT);
+  leave_last(&b);
 }
 
 /* -- whose turn it is ----------------------------------------------------- */
@@ -433,33 +429,25 @@ static void members_run_once_in_the_turn_after_they_were_queued(void **state) {
   a.wakes = &b;
   queue(&a);
   queue(&a);
-  turn(*state);
-  assert_string_equal(trace, "a");
+  expect_turn(*state, "a");
   a.wakes = NULL;
-  turn(*state);
-  assert_string_equal(trace, "b");
-  turn(*state);
-  assert_string_equal(trace, "");
+  expect_turn(*state, "b");
+  expect_turn(*state, "");
   queue(&a);
   queue(&b);
   queue(&a);
-  turn(*state);
-  assert_string_equal(trace, "ab");
+  expect_turn(*state, "ab");
   queue(&b);
   uvperf__hub_queue(&b.member, 1);
-  turn(*state);
-  assert_string_equal(trace, "b");
-  turn(*state);
-  assert_string_equal(trace, "");
+  expect_turn(*state, "b");
+  expect_turn(*state, "");
   queue(&a);
   uvperf__hub_dequeue(&a.member);
-  turn(*state);
-  assert_string_equal(trace, "");
+  expect_turn(*state, "");
   uv_walk(*state, count_active, &nr_active);
   assert_int_equal(nr_active, 0);
   leave(&a);
-  leave(&b);
-  uv_run(*state, UV_RUN_DEFAULT);
+  leave_last(&b);
 }
 
 static void member_alone_gets_the_time_that_it_wants(void **state) {
@@ -474,8 +462,7 @@ static void member_alone_gets_the_time_that_it_wants(void **state) {
   assert_int_equal(turn(*state), 5 * MS);
   a.member.slice_ns = 40 * US;
   assert_int_equal(turn(*state), 40 * US);
-  leave(&a);
-  uv_run(*state, UV_RUN_DEFAULT);
+  leave_last(&a);
 }
 
 /* 16 floods. Each iteration takes 1 ms and one callback at most, and each
@@ -520,18 +507,15 @@ static void member_without_a_backlog_comes_first(void **state) {
   join(*state, &a, 'a');
   join(*state, &b, 'b');
   a.wakes = &b;
-  turn(*state);
-  assert_string_equal(trace, "xyz");
+  expect_turn(*state, "xyz");
   queue(&a);
   assert_in_range(turn(*state), 0, MS + 2 * US);
   assert_string_equal(trace, "axyz");
-  turn(*state);
-  assert_string_equal(trace, "bxyz");
+  expect_turn(*state, "bxyz");
   leave(&b);
   for (i = 0; i < 3; i++)
     leave(&floods[i]);
-  leave(&a);
-  uv_run(*state, UV_RUN_DEFAULT);
+  leave_last(&a);
 }
 
 /* The others would use all the time of each iteration. */
@@ -556,8 +540,7 @@ static void member_with_a_backlog_is_not_starved(void **state) {
   }
   for (i = 0; i < 4; i++)
     leave(&slow[i]);
-  leave(&flood);
-  uv_run(*state, UV_RUN_DEFAULT);
+  leave_last(&flood);
 }
 
 /* -- looking at rings ----------------------------------------------------- */
@@ -569,19 +552,14 @@ static void member_with_records_runs_without_a_wakeup(void **state) {
   a.nr_rings = 1;
   a.has_grown = 1;
   uvperf__hub_look(&a.member, 1);
-  turn(*state);
-  assert_string_equal(trace, "a");
+  expect_turn(*state, "a");
   a.has_grown = 0;
-  turn(*state);
-  assert_string_equal(trace, "");
+  expect_turn(*state, "");
   a.has_grown = 1;
-  turn(*state);
-  assert_string_equal(trace, "a");
+  expect_turn(*state, "a");
   uvperf__hub_look(&a.member, 0);
-  turn(*state);
-  assert_string_equal(trace, "");
-  leave(&a);
-  uv_run(*state, UV_RUN_DEFAULT);
+  expect_turn(*state, "");
+  leave_last(&a);
 }
 
 /* All up to 32, then 8 in each iteration. */
@@ -622,8 +600,7 @@ static void forked_child_looks_at_no_ring(void **state) {
   fake_process(uvperf__process() + 1);
   turn(*state);
   assert_int_equal(a.looks, 0);
-  leave(&a);
-  uv_run(*state, UV_RUN_DEFAULT);
+  leave_last(&a);
 }
 
 /* -- what is shared ------------------------------------------------------- */
@@ -645,8 +622,7 @@ static void scratch_is_shared_by_the_loop(void **state) {
   uvperf__hub_give_back(hub, second);
   assert_ptr_equal(uvperf__hub_lend(hub), second);
   uvperf__hub_give_back(hub, second);
-  leave(&a);
-  uv_run(*state, UV_RUN_DEFAULT);
+  leave_last(&a);
   uvperf__hub_give_back(hub, first);
   fake_assert_clean();
 }
@@ -673,8 +649,7 @@ static void events_of_the_loop_are_found_by_their_ids(void **state) {
   leave(&b);
   assert_int_equal(uvperf__hub_newest_event(*state), 7);
   assert_false(uvperf__hub_has_event(*state, 7));
-  leave(&a);
-  uv_run(*state, UV_RUN_DEFAULT);
+  leave_last(&a);
   leave(&other);
   uv_run(&loop, UV_RUN_DEFAULT);
   assert_int_equal(uv_loop_close(&loop), 0);

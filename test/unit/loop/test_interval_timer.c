@@ -122,18 +122,15 @@ static void do_start(const step_t *step) {
 }
 
 static void do_make(const step_t *step) {
-  (void)step;
   make_in_row();
   fake_clock_set(START);
 }
 
 static void do_stop(const step_t *step) {
-  (void)step;
   uvperf__interval_timer_stop(run.interval_timer);
 }
 
 static void do_close(const step_t *step) {
-  (void)step;
   is_made = 0;
   close_interval_timer(&run);
 }
@@ -160,7 +157,6 @@ static void do_goes_on(const step_t *step) {
 }
 
 static void do_active(const step_t *step) {
-  (void)step;
   say("%d", uvperf__interval_timer_is_active(run.interval_timer));
 }
 
@@ -306,7 +302,6 @@ static void unmake(uv_loop_t *loop, owner_t *owner) {
 }
 
 static void fire_timer(uv_handle_t *handle, void *arg) {
-  (void)arg;
   if (handle->type == UV_TIMER && uv_is_active(handle))
     fake_clock_fire((uv_timer_t *)handle);
 }
@@ -362,11 +357,9 @@ static void walk_close(uv_handle_t *handle, void *arg) {
 }
 
 static void not_ours(uv_timer_t *timer) {
-  (void)timer;
 }
 
 static void not_ours_either(uv_idle_t *idle) {
-  (void)idle;
 }
 
 static void

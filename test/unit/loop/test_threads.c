@@ -49,20 +49,11 @@ static struct {
     .process = 1000, .libuv = 0x012d00, .gate = PTHREAD_MUTEX_INITIALIZER};
 
 int __real_uv_thread_create(uv_thread_t *thread, uv_thread_cb entry, void *arg);
-int __wrap_uv_thread_create(uv_thread_t *thread, uv_thread_cb entry, void *arg);
 int __real_uv_thread_create_ex(uv_thread_t *thread,
                                const uv_thread_options_t *options,
                                uv_thread_cb entry, void *arg);
-int __wrap_uv_thread_create_ex(uv_thread_t *thread,
-                               const uv_thread_options_t *options,
-                               uv_thread_cb entry, void *arg);
 int __real_uv_thread_join(uv_thread_t *thread);
-int __wrap_uv_thread_join(uv_thread_t *thread);
-void __wrap_uv_sleep(unsigned ms);
-int __wrap_atexit(void (*handler)(void));
 int __real_uvperf__process_is_cloned(void);
-int __wrap_uvperf__process_is_cloned(void);
-unsigned __wrap_uv_version(void);
 
 int __wrap_uv_thread_create(uv_thread_t *thread, uv_thread_cb entry,
                             void *arg) {
@@ -178,7 +169,6 @@ static unsigned nr_tasks(void) {
 }
 
 static void *wait_beside(void *arg) {
-  (void)arg;
   assert_int_equal(__real_uvperf__threads_wait(), 0);
   return NULL;
 }
@@ -227,7 +217,6 @@ static void wait_for_go(uv_work_t *work) {
 }
 
 static void forget(uv_work_t *work, int status) {
-  (void)work;
   assert_int_equal(status, 0);
 }
 
@@ -262,7 +251,7 @@ static void as_many_threads_are_tried_as_libuv_makes(void **state) {
               {"1", 1},  {"7", 7}, {"1025", 1024}, {"5000", 1024}};
   size_t i;
 
-  for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+  for (i = 0; i < COUNT_OF(rows); i++) {
     if (rows[i].size == NULL)
       unsetenv("UV_THREADPOOL_SIZE");
     else
@@ -285,7 +274,7 @@ static void threads_have_stacks_as_large_as_those_of_the_pool(void **state) {
   } rows[] = {{0x012c02, 0}, {0x012d00, STACK}, {0x013300, STACK}};
   size_t i;
 
-  for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+  for (i = 0; i < COUNT_OF(rows); i++) {
     begin_process(ALL);
     threads.libuv = rows[i].libuv;
     assert_int_equal(__real_uvperf__threads_wait(), 0);

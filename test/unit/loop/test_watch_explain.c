@@ -23,7 +23,7 @@ static void watch_explain_goes_by_the_code(void **state) {
   uvperf_error_t error;
   size_t i;
 
-  for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+  for (i = 0; i < COUNT_OF(cases); i++) {
     assert_int_equal(uvperf__watch_explain(&error, cases[i].code),
                      cases[i].code);
     explain_check(&error, cases[i].code, cases[i].cause, cases[i].piece);
