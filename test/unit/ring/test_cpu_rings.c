@@ -36,12 +36,10 @@ static void do_options(const step_t *step) {
 }
 
 static void do_check(const step_t *step) {
-  (void)step;
   row_returned(uvperf__cpu_rings_check(&run.options, &row_result.error));
 }
 
 static void do_fit(const step_t *step) {
-  (void)step;
   say("%d", uvperf__cpu_rings_fit(&run.options));
 }
 
@@ -68,7 +66,6 @@ static void do_list(const step_t *step) {
   const uvperf__cpu_ring_t *ring;
   size_t i;
 
-  (void)step;
   for (i = 0; i < uvperf__cpu_rings_nr(run.rings); i++) {
     ring = uvperf__cpu_rings_at(run.rings, i);
     assert_int_equal(ring->index, i);
@@ -83,7 +80,6 @@ static void do_cut(const step_t *step) {
 }
 
 static void do_free(const step_t *step) {
-  (void)step;
   uvperf__cpu_rings_free(run.rings);
   run.rings = NULL;
 }
@@ -106,7 +102,6 @@ static void do_join(const step_t *step) {
 static void do_spare(const step_t *step) {
   int fd = uvperf__cpu_rings_spare(run.rings, 0);
 
-  (void)step;
   row_returned(fd < 0 ? fd : 0);
   if (fd >= 0)
     say(", e%zu", kernel_nr_of_fd(fd));

@@ -3,7 +3,6 @@
  * Reading it is in test_ring_read.c. */
 #include "support.h"
 
-#include <errno.h>
 #include <unistd.h>
 
 #include "fake_kernel.h"
@@ -130,7 +129,7 @@ static void map_default_stays_above_the_watermark(void **state) {
   };
   size_t i;
 
-  for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+  for (i = 0; i < COUNT_OF(cases); i++) {
     setup(state);
     fake_fail_from(FAKE_MMAP, 1, -EPERM);
     assert_int_equal(uvperf__ring_map_default(&ring, fd, cases[i].watermark, 0),
@@ -151,7 +150,7 @@ static void map_default_does_not_halve_on_other_errnos(void **state) {
   static const int codes[] = {-ENOMEM, -EINVAL, -EACCES, -EBUSY, -EAGAIN};
   size_t i;
 
-  for (i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
+  for (i = 0; i < COUNT_OF(codes); i++) {
     setup(state);
     fake_fail(FAKE_MMAP, 1, codes[i]);
     assert_int_equal(uvperf__ring_map_default(&ring, fd, 0, 0), codes[i]);
@@ -189,7 +188,7 @@ static void map_of_an_inconsistent_page_is_eproto_and_unmapped(void **state) {
   };
   size_t i;
 
-  for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+  for (i = 0; i < COUNT_OF(rows); i++) {
     setup(state);
     memcpy(spoilt, rows[i], sizeof(spoilt));
     fake->on_map = spoil;

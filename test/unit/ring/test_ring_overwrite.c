@@ -3,7 +3,6 @@
  * snapshots of one are in test_snapshot*.c. */
 #include "support.h"
 
-#include <errno.h>
 #include <sys/mman.h>
 
 #include "fake_kernel.h"

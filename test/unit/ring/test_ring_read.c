@@ -3,7 +3,6 @@
  * and heads, counters that overflow, and when the tail is published. */
 #include "support.h"
 
-#include <errno.h>
 #include <stdalign.h>
 #include <unistd.h>
 
@@ -170,7 +169,7 @@ static void next_of_an_impossible_size_is_eproto(void **state) {
   struct perf_event_header header;
   size_t i;
 
-  for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+  for (i = 0; i < COUNT_OF(sizes); i++) {
     map_at(support_page_bytes(), support_page_bytes() - 16);
     append(64, 1);
     header.type = 1;
@@ -204,7 +203,7 @@ static void begin_of_an_impossible_head_is_eproto(void **state) {
                             UINT64_MAX, start + support_page_bytes() + 1};
   size_t i;
 
-  for (i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
+  for (i = 0; i < COUNT_OF(heads); i++) {
     map_at(support_page_bytes(), start);
     fx.fake->page->data_head = heads[i];
     assert_int_equal(uvperf__ring_begin(&fx.ring), -EPROTO);
@@ -220,7 +219,7 @@ static void skip_moves_to_the_head_and_counts(void **state) {
                             start - 8, 0};
   size_t i;
 
-  for (i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
+  for (i = 0; i < COUNT_OF(heads); i++) {
     map_at(support_page_bytes(), start);
     fx.fake->page->data_head = heads[i];
     assert_int_equal(uvperf__ring_skip(&fx.ring), 0);
@@ -393,33 +392,32 @@ static void stream_of_irregular_sizes_arrives_whole(void **state) {
   }
 }
 
+#define TEST(f) cmocka_unit_test_setup(f, setup)
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup(next_wrapped_at_every_offset_is_contiguous, setup),
-      cmocka_unit_test_setup(next_up_to_the_edge_is_not_copied, setup),
-      cmocka_unit_test_setup(next_at_the_edge_begins_at_the_start, setup),
-      cmocka_unit_test_setup(next_of_the_longest_record_wraps_into_the_scratch,
-                             setup),
-      cmocka_unit_test_setup(next_of_a_record_as_long_as_the_ring_wraps, setup),
-      cmocka_unit_test_setup(next_twice_returns_the_same_record, setup),
-      cmocka_unit_test_setup(next_stops_at_the_head_that_begin_saw, setup),
-      cmocka_unit_test_setup(next_of_an_impossible_size_is_eproto, setup),
-      cmocka_unit_test_setup(next_of_the_shortest_record_returns_it, setup),
-      cmocka_unit_test_setup(next_of_a_head_within_a_header_is_eproto, setup),
-      cmocka_unit_test_setup(begin_of_an_impossible_head_is_eproto, setup),
-      cmocka_unit_test_setup(skip_moves_to_the_head_and_counts, setup),
-      cmocka_unit_test_setup(skip_to_a_split_head_is_eproto_and_moves_nothing,
-                             setup),
-      cmocka_unit_test_setup(begin_of_a_full_ring_returns_all, setup),
-      cmocka_unit_test_setup(begin_works_across_the_end_of_64_bits, setup),
-      cmocka_unit_test_setup(end_publishes_only_consumed_records, setup),
-      cmocka_unit_test_setup(end_without_progress_does_not_write, setup),
-      cmocka_unit_test_setup(consume_publishes_at_each_quarter, setup),
-      cmocka_unit_test_setup(begin_keeps_the_high_water_mark, setup),
-      cmocka_unit_test_setup(given_of_a_run_that_is_overwritten_ends, setup),
-      cmocka_unit_test_setup(has_data_sees_records_after_the_head_of_begin,
-                             setup),
-      cmocka_unit_test_setup(stream_of_irregular_sizes_arrives_whole, setup),
+      TEST(next_wrapped_at_every_offset_is_contiguous),
+      TEST(next_up_to_the_edge_is_not_copied),
+      TEST(next_at_the_edge_begins_at_the_start),
+      TEST(next_of_the_longest_record_wraps_into_the_scratch),
+      TEST(next_of_a_record_as_long_as_the_ring_wraps),
+      TEST(next_twice_returns_the_same_record),
+      TEST(next_stops_at_the_head_that_begin_saw),
+      TEST(next_of_an_impossible_size_is_eproto),
+      TEST(next_of_the_shortest_record_returns_it),
+      TEST(next_of_a_head_within_a_header_is_eproto),
+      TEST(begin_of_an_impossible_head_is_eproto),
+      TEST(skip_moves_to_the_head_and_counts),
+      TEST(skip_to_a_split_head_is_eproto_and_moves_nothing),
+      TEST(begin_of_a_full_ring_returns_all),
+      TEST(begin_works_across_the_end_of_64_bits),
+      TEST(end_publishes_only_consumed_records),
+      TEST(end_without_progress_does_not_write),
+      TEST(consume_publishes_at_each_quarter),
+      TEST(begin_keeps_the_high_water_mark),
+      TEST(given_of_a_run_that_is_overwritten_ends),
+      TEST(has_data_sees_records_after_the_head_of_begin),
+      TEST(stream_of_irregular_sizes_arrives_whole),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -174,10 +174,11 @@ static void open_wrapping(uv_loop_t *loop, owner_t *owner, enum kind kind,
   append(owner);
 }
 
+static owner_t owners[2 * NR_KINDS];
+
 /* Makes nr handles, the first of this kind, and the others of the kinds that
  * follow. */
-static void open_kinds(uv_loop_t *loop, owner_t *owners, size_t nr,
-                       size_t first) {
+static void open_kinds(uv_loop_t *loop, size_t nr, size_t first) {
   size_t i;
 
   fake_kernel_reset();
@@ -189,16 +190,20 @@ static void on_close(uvperf_handle_t *handle) {
   ((owner_t *)handle->data)->closed = 1;
 }
 
-static void close_owners(uv_loop_t *loop, owner_t *owners, size_t nr) {
+/* Those that are not closed yet. */
+static void close_owners(uv_loop_t *loop, size_t first, size_t nr) {
   size_t i;
 
-  for (i = 0; i < nr; i++)
-    uvperf_close(&owners[i].handle, on_close);
-  while (owners[nr - 1].closed == 0)
-    uv_run(loop, UV_RUN_ONCE);
-  for (i = 0; i < nr; i++)
+  for (i = first; i < nr; i++)
+    if (!owners[i].closed)
+      uvperf_close(&owners[i].handle, on_close);
+  for (i = first; i < nr; i++) {
+    while (!owners[i].closed)
+      uv_run(loop, UV_RUN_ONCE);
     if (owners[i].map_fd >= 0)
       fake_map_close(owners[i].map_fd);
+    owners[i].map_fd = -1;
+  }
 }
 
 static void assert_wrapped(const owner_t *owner, uint64_t nr) {
@@ -208,101 +213,85 @@ static void assert_wrapped(const owner_t *owner, uint64_t nr) {
 
 /* -- a delivery inside of another's callback ------------------------------ */
 
+/* The first handle's callback does this with the second. */
+static void hook_first(void (*hook)(owner_t *owner)) {
+  owners[0].hook = hook;
+  owners[0].other = &owners[1];
+}
+
+static void flush_first(void) {
+  assert_int_equal(uvperf_flush(&owners[0].handle), 0);
+}
+
 static void flush_other(owner_t *owner) {
   if (owner->other != NULL)
     owner->rc = uvperf_flush(&owner->other->handle);
 }
 
-static void record_that_wraps_stays_while_others_are_flushed(void **state) {
-  owner_t owners[NR_KINDS];
-  size_t first, i;
-
-  for (first = 0; first < NR_KINDS; first++) {
-    open_kinds(*state, owners, NR_KINDS, first);
-    for (i = 0; i + 1 < NR_KINDS; i++) {
-      owners[i].hook = flush_other;
-      owners[i].other = &owners[i + 1];
-    }
-    assert_int_equal(uvperf_flush(&owners[0].handle), 0);
-    for (i = 0; i < NR_KINDS; i++) {
-      assert_int_equal(owners[i].rc, 0);
-      assert_wrapped(&owners[i], 1);
-    }
-    close_owners(*state, owners, NR_KINDS);
-    fake_assert_clean();
-  }
-}
-
-static void flush_in_a_turn_leaves_its_record_whole(void **state) {
-  owner_t owners[2];
-  size_t first, i;
-
-  for (first = 0; first < NR_KINDS; first++) {
-    open_kinds(*state, owners, 2, first);
-    owners[0].hook = flush_other;
-    owners[0].other = &owners[1];
-    uv_run(*state, UV_RUN_NOWAIT);
-    for (i = 0; i < 2; i++)
-      assert_wrapped(&owners[i], 1);
-    close_owners(*state, owners, 2);
-    fake_assert_clean();
-  }
-}
-
-static void flush_in_a_callback_without_memory_is_enomem(void **state) {
-  owner_t owners[2];
-  size_t first;
-
-  for (first = 0; first < NR_KINDS; first++) {
-    open_kinds(*state, owners, 2, first);
-    owners[0].hook = flush_other;
-    owners[0].other = &owners[1];
-    fake_fail(FAKE_CALLOC, 1, 0);
-    assert_int_equal(uvperf_flush(&owners[0].handle), 0);
-    assert_int_equal(owners[0].rc, UV_ENOMEM);
-    assert_wrapped(&owners[0], 1);
-    assert_wrapped(&owners[1], 0);
-    assert_int_equal(uvperf_flush(&owners[1].handle), 0);
-    assert_wrapped(&owners[1], 1);
-    close_owners(*state, owners, 2);
-    fake_assert_clean();
-  }
-}
-
-/* Once, or until the other has delivered, which takes a slow machine longer. */
-static void run_the_loop(owner_t *owner) {
+/* Also on a slow machine, where a turn has no time for all. */
+static void run_until_seen(uv_loop_t *loop, const owner_t *owner) {
   do
-    uv_run(owner->handle.loop, UV_RUN_NOWAIT);
-  while (owner->other != NULL && owner->other->seen == 0);
+    uv_run(loop, UV_RUN_NOWAIT);
+  while (owner->seen == 0);
 }
 
-static void assert_turn_inside_of_a_flush(uv_loop_t *loop, int has_memory) {
-  owner_t owners[2];
-  size_t first;
+static void flush_each_in_the_one_before(uv_loop_t *loop) {
+  size_t i;
 
-  for (first = 0; first < NR_KINDS; first++) {
-    open_kinds(loop, owners, 2, first);
-    owners[0].hook = run_the_loop;
-    if (has_memory)
-      owners[0].other = &owners[1];
-    else
-      fake_fail(FAKE_CALLOC, 1, 0);
-    assert_int_equal(uvperf_flush(&owners[0].handle), 0);
-    assert_wrapped(&owners[0], 1);
-    assert_wrapped(&owners[1], has_memory ? 1 : 0);
-    uv_run(loop, UV_RUN_NOWAIT);
-    assert_wrapped(&owners[1], 1);
-    close_owners(loop, owners, 2);
-    fake_assert_clean();
+  for (i = 0; i + 1 < NR_KINDS; i++) {
+    owners[i].hook = flush_other;
+    owners[i].other = &owners[i + 1];
+  }
+  flush_first();
+  for (i = 0; i < NR_KINDS; i++) {
+    assert_int_equal(owners[i].rc, 0);
+    assert_wrapped(&owners[i], 1);
   }
 }
 
-static void turn_inside_of_a_flush_leaves_its_record_whole(void **state) {
-  assert_turn_inside_of_a_flush(*state, 1);
+static void flush_in_a_turn(uv_loop_t *loop) {
+  hook_first(flush_other);
+  run_until_seen(loop, &owners[0]);
+  assert_wrapped(&owners[0], 1);
+  assert_wrapped(&owners[1], 1);
 }
 
-static void turn_inside_of_a_flush_without_memory_comes_later(void **state) {
-  assert_turn_inside_of_a_flush(*state, 0);
+static void flush_without_memory(uv_loop_t *loop) {
+  hook_first(flush_other);
+  fake_fail(FAKE_CALLOC, 1, 0);
+  flush_first();
+  assert_int_equal(owners[0].rc, UV_ENOMEM);
+  assert_wrapped(&owners[0], 1);
+  assert_wrapped(&owners[1], 0);
+  assert_int_equal(uvperf_flush(&owners[1].handle), 0);
+  assert_wrapped(&owners[1], 1);
+}
+
+static void run_the_loop(owner_t *owner) {
+  uv_run(owner->handle.loop, UV_RUN_NOWAIT);
+}
+
+static void run_until_other_is_seen(owner_t *owner) {
+  run_until_seen(owner->handle.loop, owner->other);
+}
+
+static void turn_in_a_flush(uv_loop_t *loop) {
+  hook_first(run_until_other_is_seen);
+  flush_first();
+  assert_wrapped(&owners[0], 1);
+  assert_wrapped(&owners[1], 1);
+  uv_run(loop, UV_RUN_NOWAIT);
+  assert_wrapped(&owners[1], 1);
+}
+
+static void turn_in_a_flush_without_memory(uv_loop_t *loop) {
+  hook_first(run_the_loop);
+  fake_fail(FAKE_CALLOC, 1, 0);
+  flush_first();
+  assert_wrapped(&owners[0], 1);
+  assert_wrapped(&owners[1], 0);
+  run_until_seen(loop, &owners[1]);
+  assert_wrapped(&owners[1], 1);
 }
 
 static void close_and_run(owner_t *owner) {
@@ -338,38 +327,23 @@ static void expect_next(owner_t *owner, uint64_t number) {
   assert_is(owner, number, record);
 }
 
-static void next_keeps_a_wrapped_record_while_others_deliver(void **state) {
+static void next_while_others_deliver(uv_loop_t *loop) {
   const uvperf_record_t *record;
-  owner_t owners[2];
-  size_t first;
 
-  for (first = 0; first < NR_KINDS; first++) {
-    open_kinds(*state, owners, 2, first);
-    assert_int_equal(uvperf_stop(&owners[0].handle), 0);
-    assert_int_equal(uvperf_next(&owners[0].handle, &record), 0);
-    assert_is(&owners[0], 0, record);
-    uv_run(*state, UV_RUN_NOWAIT);
-    assert_wrapped(&owners[1], 1);
-    assert_is(&owners[0], 0, record);
-    append(&owners[0]);
-    expect_next(&owners[0], 1);
-    close_owners(*state, owners, 2);
-    fake_assert_clean();
-  }
+  assert_int_equal(uvperf_stop(&owners[0].handle), 0);
+  assert_int_equal(uvperf_next(&owners[0].handle, &record), 0);
+  assert_is(&owners[0], 0, record);
+  run_until_seen(loop, &owners[1]);
+  assert_wrapped(&owners[1], 1);
+  assert_is(&owners[0], 0, record);
+  append(&owners[0]);
+  expect_next(&owners[0], 1);
 }
 
 /* The user still has the record, and so its buffer. */
-static void handle_with_a_record_of_next_is_closed(void **state) {
-  owner_t owners[2];
-  size_t first;
-
-  for (first = 0; first < NR_KINDS; first++) {
-    open_kinds(*state, owners, 2, first);
-    assert_int_equal(uvperf_stop(&owners[0].handle), 0);
-    expect_next(&owners[0], 0);
-    close_owners(*state, owners, 2);
-    fake_assert_clean();
-  }
+static void next_before_close(uv_loop_t *loop) {
+  assert_int_equal(uvperf_stop(&owners[0].handle), 0);
+  expect_next(&owners[0], 0);
 }
 
 static void next_of_other(owner_t *owner) {
@@ -384,32 +358,26 @@ static void next_of_other(owner_t *owner) {
     assert_null(record);
 }
 
-static void next_in_a_callback_leaves_its_record_whole(void **state) {
-  owner_t owners[2];
-  size_t first;
-  int fails;
+static void next_in_a_callback(uv_loop_t *loop) {
+  assert_int_equal(uvperf_stop(&owners[1].handle), 0);
+  hook_first(next_of_other);
+  flush_first();
+  assert_int_equal(owners[0].rc, 0);
+  assert_wrapped(&owners[0], 1);
+}
 
-  for (first = 0; first < NR_KINDS; first++)
-    for (fails = 0; fails < 2; fails++) {
-      open_kinds(*state, owners, 2, first);
-      assert_int_equal(uvperf_stop(&owners[1].handle), 0);
-      owners[0].hook = next_of_other;
-      owners[0].other = &owners[1];
-      if (fails)
-        fake_fail(FAKE_CALLOC, 1, 0);
-      assert_int_equal(uvperf_flush(&owners[0].handle), 0);
-      assert_int_equal(owners[0].rc, fails ? UV_ENOMEM : 0);
-      assert_wrapped(&owners[0], 1);
-      if (fails)
-        expect_next(&owners[1], 0);
-      close_owners(*state, owners, 2);
-      fake_assert_clean();
-    }
+static void next_in_a_callback_without_memory(uv_loop_t *loop) {
+  assert_int_equal(uvperf_stop(&owners[1].handle), 0);
+  hook_first(next_of_other);
+  fake_fail(FAKE_CALLOC, 1, 0);
+  flush_first();
+  assert_int_equal(owners[0].rc, UV_ENOMEM);
+  assert_wrapped(&owners[0], 1);
+  expect_next(&owners[1], 0);
 }
 
 /* The handle has lent a record to the user, and the next one wraps. */
 static void flush_in_a_callback_takes_back_a_record(void **state) {
-  owner_t owners[2];
   enum kind kind;
 
   for (kind = EVENT; kind < NR_KINDS; kind++) {
@@ -422,47 +390,31 @@ static void flush_in_a_callback_takes_back_a_record(void **state) {
     assert_int_equal(uvperf_stop(&owners[1].handle), 0);
     expect_next(&owners[1], 0);
     owners[1].seen = 1;
-    owners[0].hook = flush_other;
-    owners[0].other = &owners[1];
-    assert_int_equal(uvperf_flush(&owners[0].handle), 0);
+    hook_first(flush_other);
+    flush_first();
     assert_wrapped(&owners[0], 1);
     assert_int_equal(owners[1].wrapped, 1);
-    close_owners(*state, owners, 2);
+    close_owners(*state, 0, 2);
     fake_assert_clean();
   }
 }
 
 /* -- who shares ----------------------------------------------------------- */
 
-static void handle_that_shares_the_scratch_outlives_the_others(void **state) {
-  owner_t owners[NR_KINDS];
-  size_t last, i;
-
-  for (last = 0; last < NR_KINDS; last++) {
-    open_kinds(*state, owners, NR_KINDS, 0);
-    for (i = 0; i < NR_KINDS; i++)
-      if (i != last)
-        close_owners(*state, &owners[i], 1);
-    assert_int_equal(uvperf_flush(&owners[last].handle), 0);
-    assert_wrapped(&owners[last], 1);
-    close_owners(*state, &owners[last], 1);
-    fake_assert_clean();
-  }
+/* The first is closed last. */
+static void close_all_but_one(uv_loop_t *loop) {
+  close_owners(loop, 1, NR_KINDS);
+  flush_first();
+  assert_wrapped(&owners[0], 1);
 }
 
 static void walk_close(uv_handle_t *handle, void *arg) {
-  (void)arg;
   assert_true(uvperf_walk_close(handle));
 }
 
-static void handles_that_share_the_scratch_are_closed_by_a_walk(void **state) {
-  owner_t owners[NR_KINDS];
-
-  open_kinds(*state, owners, NR_KINDS, 0);
-  uv_walk(*state, walk_close, NULL);
-  uv_run(*state, UV_RUN_DEFAULT);
-  close_owners(*state, owners, NR_KINDS);
-  fake_assert_clean();
+static void close_by_a_walk(uv_loop_t *loop) {
+  uv_walk(loop, walk_close, NULL);
+  uv_run(loop, UV_RUN_DEFAULT);
 }
 
 static void open_other(owner_t *owner) {
@@ -472,16 +424,13 @@ static void open_other(owner_t *owner) {
 
 /* It shares the memory in use, and delivers at once. */
 static void set_opened_in_a_callback_leaves_the_record_whole(void **state) {
-  owner_t owners[2];
-
   open_wrapping(*state, &owners[0], EVENT, 7);
-  owners[0].hook = open_other;
-  owners[0].other = &owners[1];
-  assert_int_equal(uvperf_flush(&owners[0].handle), 0);
+  hook_first(open_other);
+  flush_first();
   assert_wrapped(&owners[0], 1);
-  uv_run(*state, UV_RUN_NOWAIT);
+  run_until_seen(*state, &owners[1]);
   assert_wrapped(&owners[1], 1);
-  close_owners(*state, owners, 2);
+  close_owners(*state, 0, 2);
   fake_assert_clean();
 }
 
@@ -495,7 +444,6 @@ static void *note_calloc(size_t nr, size_t size) {
 }
 
 static void handles_of_a_loop_have_one_buffer(void **state) {
-  owner_t owners[2 * NR_KINDS];
   size_t i;
 
   nr_large = 0;
@@ -509,37 +457,63 @@ static void handles_of_a_loop_have_one_buffer(void **state) {
   }
   assert_int_equal(uvperf_replace_allocator(malloc, realloc, calloc, free), 0);
   assert_int_equal(nr_large, 1);
-  close_owners(*state, owners, 2 * NR_KINDS);
+  close_owners(*state, 0, 2 * NR_KINDS);
   fake_assert_clean();
 }
 
-/* The kernel is not asked what it knows. */
-static int setup(void **state) {
-  uvperf__known[UVPERF__WORD_READ_FORMAT].yes = UVPERF_FORMAT_LOST;
-  fake_clock_set(1); /* a slow machine runs all in the same turn */
-  return fake_kernel_loop_setup(state);
+typedef struct kinds_row_s {
+  const char *name;
+  size_t nr; /* handles, each of another kind, with a record that wraps */
+  void (*run)(uv_loop_t *loop);
+} kinds_row_t;
+
+static const kinds_row_t rows[] = {
+    {"record_that_wraps_stays_while_others_are_flushed", NR_KINDS,
+     flush_each_in_the_one_before},
+    {"flush_in_a_turn_leaves_its_record_whole", 2, flush_in_a_turn},
+    {"flush_in_a_callback_without_memory_is_enomem", 2, flush_without_memory},
+    {"turn_inside_of_a_flush_leaves_its_record_whole", 2, turn_in_a_flush},
+    {"turn_inside_of_a_flush_without_memory_comes_later", 2,
+     turn_in_a_flush_without_memory},
+    {"next_keeps_a_wrapped_record_while_others_deliver", 2,
+     next_while_others_deliver},
+    {"handle_with_a_record_of_next_is_closed", 2, next_before_close},
+    {"next_in_a_callback_leaves_its_record_whole", 2, next_in_a_callback},
+    {"next_in_a_callback_without_memory_is_enomem", 2,
+     next_in_a_callback_without_memory},
+    {"handle_that_shares_the_scratch_outlives_the_others", NR_KINDS,
+     close_all_but_one},
+    {"handles_that_share_the_scratch_are_closed_by_a_walk", NR_KINDS,
+     close_by_a_walk},
+};
+
+/* Once with each kind first. */
+static void run_row(void **state) {
+  const kinds_row_t *row = state[1];
+  size_t first;
+
+  for (first = 0; first < NR_KINDS; first++) {
+    open_kinds(state[0], row->nr, first);
+    row->run(state[0]);
+    close_owners(state[0], 0, row->nr);
+    fake_assert_clean();
+  }
 }
 
-#define SCRATCH_TEST(test)                                                     \
-  support_loop_test_setup_teardown(test, setup, fake_kernel_loop_teardown)
+#define TEST(f)                                                                \
+  support_loop_test_setup_teardown(f, fake_kernel_loop_setup,                  \
+                                   fake_kernel_loop_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      SCRATCH_TEST(record_that_wraps_stays_while_others_are_flushed),
-      SCRATCH_TEST(flush_in_a_turn_leaves_its_record_whole),
-      SCRATCH_TEST(flush_in_a_callback_without_memory_is_enomem),
-      SCRATCH_TEST(turn_inside_of_a_flush_leaves_its_record_whole),
-      SCRATCH_TEST(turn_inside_of_a_flush_without_memory_comes_later),
-      SCRATCH_TEST(handle_closed_in_a_flush_leaves_no_memory),
-      SCRATCH_TEST(next_keeps_a_wrapped_record_while_others_deliver),
-      SCRATCH_TEST(handle_with_a_record_of_next_is_closed),
-      SCRATCH_TEST(next_in_a_callback_leaves_its_record_whole),
-      SCRATCH_TEST(flush_in_a_callback_takes_back_a_record),
-      SCRATCH_TEST(handle_that_shares_the_scratch_outlives_the_others),
-      SCRATCH_TEST(handles_that_share_the_scratch_are_closed_by_a_walk),
-      SCRATCH_TEST(set_opened_in_a_callback_leaves_the_record_whole),
-      SCRATCH_TEST(handles_of_a_loop_have_one_buffer),
+      TEST(handle_closed_in_a_flush_leaves_no_memory),
+      TEST(flush_in_a_callback_takes_back_a_record),
+      TEST(set_opened_in_a_callback_leaves_the_record_whole),
+      TEST(handles_of_a_loop_have_one_buffer),
   };
 
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  /* The kernel is not asked what it knows. */
+  uvperf__known[UVPERF__WORD_READ_FORMAT].yes = UVPERF_FORMAT_LOST;
+  fake_clock_set(1); /* a slow machine runs all in the same turn */
+  return SUPPORT_RUN_LOOP_ROWS_AND_TESTS(rows, run_row, tests);
 }

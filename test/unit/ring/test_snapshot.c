@@ -3,8 +3,6 @@
  * have. */
 #include "scripted_snapshot.h"
 
-#include <errno.h>
-
 #include "uvperf/stream.h"
 
 /* -- contents ------------------------------------------------------------- */
@@ -205,7 +203,7 @@ static void snapshot_with_an_unsound_header_has_what_is_newer(void **state) {
     scripted_snapshot_map_page();
     newest = 0;
     skipped = 0;
-    for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+    for (i = 0; i < COUNT_OF(sizes); i++) {
       scripted_snapshot_write_records(newest + 1, newest + 20, 64);
       newest += 20;
       scripted_snapshot_spoil(nth, sizes[i]);

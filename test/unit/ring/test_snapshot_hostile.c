@@ -3,8 +3,6 @@
  * while they are read. */
 #include "support.h"
 
-#include <errno.h>
-
 #include "uvperf/stream.h"
 
 #include "fake_kernel.h"
@@ -25,9 +23,6 @@ static uint64_t any(void) {
 
 static int on_ioctl(fake_event_t *event, unsigned long request,
                     uintptr_t argument) {
-  (void)event;
-  (void)request;
-  (void)argument;
   return 0;
 }
 

@@ -3,8 +3,6 @@
  * writers, and how several rings are handled. */
 #include "scripted_snapshot.h"
 
-#include <errno.h>
-
 #include "uvperf/stream.h"
 
 #define LARGE ((size_t)512 * 1024)

@@ -3,8 +3,6 @@
  * because few machines let programs read real ones. */
 #include "scripted_pages.h"
 
-#include <errno.h>
-
 #include "ring/user_page.h"
 
 /* Where headers before Linux 5.12 have no names. */
@@ -127,7 +125,7 @@ static void read_extends_a_counter_below_zero_by_its_width(void **state) {
   size_t i;
 
   scripted_pages_need(__func__);
-  for (i = 0; i < sizeof(widths) / sizeof(widths[0]); i++) {
+  for (i = 0; i < COUNT_OF(widths); i++) {
     fixture.page.pmc_width = widths[i];
     fixture.pmc = (uint64_t)-5 << (64 - widths[i]) >> (64 - widths[i]);
     assert_int_equal(read_page().value, 4995);
@@ -216,7 +214,6 @@ static void read_of_a_short_clock_that_wrapped_goes_on(void **state) {
 }
 
 static void read_of_an_older_page_ignores_later_fields(void **s) {
-  (void)s;
   scripted_pages_need(__func__);
   fixture.page.size = OLD_HEAD_SIZE;
   put(TIME_CYCLES_AT, UINT64_MAX);
@@ -371,7 +368,7 @@ static void read_of_a_page_that_cannot_be_is_refused(void **state) {
       number_beyond_all, number_beyond_general};
   size_t i;
 
-  for (i = 0; i < sizeof(spoil) / sizeof(spoil[0]); i++) {
+  for (i = 0; i < COUNT_OF(spoil); i++) {
     setup(state);
     spoil[i]();
     assert_refused();

@@ -3,7 +3,6 @@
  * this kernel's. */
 #include "scripted_pages.h"
 
-#include <errno.h>
 #include <sys/mman.h>
 
 #include "ring/user_page.h"
@@ -186,26 +185,20 @@ static void read_of_a_real_software_event_is_refused(void **state) {
   assert_int_equal(uvperf__sys_close(fd), 0);
 }
 
+#define SCRIPTED(f) cmocka_unit_test_setup(f, fake_kernel_setup)
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup(reader_is_the_thread_that_made_it_alone,
-                             fake_kernel_setup),
-      cmocka_unit_test_setup(reader_whose_thread_ended_is_not_the_caller,
-                             fake_kernel_setup),
-      cmocka_unit_test_setup(reader_of_all_zero_is_not_mine, fake_kernel_setup),
-      cmocka_unit_test_setup(reader_is_not_a_forked_child, fake_kernel_setup),
-      cmocka_unit_test_setup(reader_in_a_process_without_mark_is_not_mine,
-                             fake_kernel_setup),
-      cmocka_unit_test_setup(map_returns_a_page_that_is_read,
-                             fake_kernel_setup),
-      cmocka_unit_test_setup(map_of_a_page_that_never_has_a_count_is_undone,
-                             fake_kernel_setup),
-      cmocka_unit_test_setup(map_that_is_refused_reports_why,
-                             fake_kernel_setup),
-      cmocka_unit_test_setup(map_of_a_real_software_event_is_taken_back,
-                             fake_kernel_setup),
-      cmocka_unit_test_setup(read_of_a_real_software_event_is_refused,
-                             fake_kernel_setup),
+      SCRIPTED(reader_is_the_thread_that_made_it_alone),
+      SCRIPTED(reader_whose_thread_ended_is_not_the_caller),
+      SCRIPTED(reader_of_all_zero_is_not_mine),
+      SCRIPTED(reader_is_not_a_forked_child),
+      SCRIPTED(reader_in_a_process_without_mark_is_not_mine),
+      SCRIPTED(map_returns_a_page_that_is_read),
+      SCRIPTED(map_of_a_page_that_never_has_a_count_is_undone),
+      SCRIPTED(map_that_is_refused_reports_why),
+      SCRIPTED(map_of_a_real_software_event_is_taken_back),
+      SCRIPTED(read_of_a_real_software_event_is_refused),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
