@@ -3,8 +3,6 @@
  * header, and with raw bytes for fields that the header lacks. */
 #include "support.h"
 
-#include <errno.h>
-
 #include "attr/attr.h"
 
 #define WIDE UINT64_C(0x8123456789abcdef)
@@ -233,7 +231,7 @@ static void attr_field_unknown_is_einval(void **state) {
 
   memset(&attr, 0xff, sizeof(attr));
   attr.size = sizeof(attr);
-  for (i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++) {
+  for (i = 0; i < COUNT_OF(unknown); i++) {
     value = 7;
     refuse(&attr, unknown[i], 0);
     assert_int_equal(

@@ -3,7 +3,6 @@
  * kernel accepts what the constructors make. */
 #include "support.h"
 
-#include <errno.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -20,37 +19,34 @@ static const enum uvperf_attr_field side_band[] = {
     UVPERF_ATTR_CGROUP,         UVPERF_ATTR_TEXT_POKE, UVPERF_ATTR_AUX_OUTPUT,
 };
 
-static void expect(const struct perf_event_attr *attr, uint32_t type,
-                   uint64_t config) {
+static struct perf_event_attr attr;
+
+static void expect(uint32_t type, uint64_t config) {
   struct perf_event_attr want;
 
   memset(&want, 0, sizeof(want));
   want.size = sizeof(want);
   want.type = type;
   want.config = config;
-  assert_memory_equal(attr, &want, sizeof(want));
+  assert_memory_equal(&attr, &want, sizeof(want));
 }
 
 static void attr_constructor_sets_type_and_config_alone(void **state) {
-  struct perf_event_attr attr;
-
   memset(&attr, 0xff, sizeof(attr));
   uvperf_attr_hardware(&attr, PERF_COUNT_HW_INSTRUCTIONS);
-  expect(&attr, PERF_TYPE_HARDWARE, 1);
+  expect(PERF_TYPE_HARDWARE, 1);
   uvperf_attr_software(&attr, PERF_COUNT_SW_PAGE_FAULTS);
-  expect(&attr, PERF_TYPE_SOFTWARE, 2);
+  expect(PERF_TYPE_SOFTWARE, 2);
   uvperf_attr_cache(&attr, PERF_COUNT_HW_CACHE_LL, PERF_COUNT_HW_CACHE_OP_WRITE,
                     PERF_COUNT_HW_CACHE_RESULT_MISS);
-  expect(&attr, PERF_TYPE_HW_CACHE, 0x10102);
+  expect(PERF_TYPE_HW_CACHE, 0x10102);
   uvperf_attr_raw(&attr, 0x1234567890);
-  expect(&attr, PERF_TYPE_RAW, 0x1234567890);
+  expect(PERF_TYPE_RAW, 0x1234567890);
   uvperf_attr_tracepoint(&attr, 316);
-  expect(&attr, PERF_TYPE_TRACEPOINT, 316);
+  expect(PERF_TYPE_TRACEPOINT, 316);
 }
 
 static void attr_breakpoint_sets_its_three_fields(void **state) {
-  struct perf_event_attr attr;
-
   uvperf_attr_breakpoint(&attr, HW_BREAKPOINT_W, 0x1000, HW_BREAKPOINT_LEN_4);
   assert_int_equal(attr.type, PERF_TYPE_BREAKPOINT);
   assert_int_equal(attr.config, 0);
@@ -60,8 +56,6 @@ static void attr_breakpoint_sets_its_three_fields(void **state) {
 }
 
 static void attr_period_and_frequency_exclude_each_other(void **state) {
-  struct perf_event_attr attr;
-
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
   uvperf_attr_set_frequency(&attr, 99);
   assert_int_equal(attr.freq, 1);
@@ -72,8 +66,6 @@ static void attr_period_and_frequency_exclude_each_other(void **state) {
 }
 
 static void attr_wakeups_exclude_each_other(void **state) {
-  struct perf_event_attr attr;
-
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
   uvperf_attr_set_wakeup_bytes(&attr, 4096);
   assert_int_equal(attr.watermark, 1);
@@ -84,8 +76,8 @@ static void attr_wakeups_exclude_each_other(void **state) {
 }
 
 /* Through bytes, as compilers warn of a struct in a block smaller than it. */
-static void set_size(void *attr, uint32_t size) {
-  memcpy((char *)attr + 4, &size, sizeof(size));
+static void set_size(void *block, uint32_t size) {
+  memcpy((char *)block + 4, &size, sizeof(size));
 }
 
 static void attr_copy_of_64_bytes_is_0_after_them(void **state) {
@@ -123,7 +115,6 @@ static void attr_copy_copies_more_than_the_header_has(void **state) {
 
 static void attr_copy_of_bad_size_is_refused(void **state) {
   struct perf_event_attr *copy = NULL;
-  struct perf_event_attr attr;
 
   uvperf_attr_software(&attr, PERF_COUNT_SW_DUMMY);
   attr.size = 63;
@@ -136,8 +127,6 @@ static void attr_copy_of_bad_size_is_refused(void **state) {
 }
 
 static void attr_that_only_counts_writes_no_records(void **state) {
-  struct perf_event_attr attr;
-
   uvperf_attr_software(&attr, PERF_COUNT_SW_DUMMY);
   attr.exclude_kernel = 1;
   attr.inherit = 1;
@@ -148,8 +137,6 @@ static void attr_that_only_counts_writes_no_records(void **state) {
 }
 
 static void attr_that_samples_writes_records(void **state) {
-  struct perf_event_attr attr;
-
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
   uvperf_attr_set_period(&attr, 1);
   assert_true(uvperf__attr_writes_records(&attr));
@@ -159,8 +146,6 @@ static void attr_that_samples_writes_records(void **state) {
 }
 
 static void attr_of_bpf_output_writes_records(void **state) {
-  struct perf_event_attr attr;
-
   uvperf_attr_software(&attr, PERF_COUNT_SW_BPF_OUTPUT);
   assert_true(uvperf__attr_writes_records(&attr));
   uvperf_attr_raw(&attr, PERF_COUNT_SW_BPF_OUTPUT);
@@ -169,7 +154,6 @@ static void attr_of_bpf_output_writes_records(void **state) {
 
 /* Probes have dynamic types, from PERF_TYPE_MAX on. */
 static void attr_of_a_tracepoint_or_probe_closes_slowly(void **state) {
-  struct perf_event_attr attr;
   uint32_t type;
 
   for (type = 0; type < PERF_TYPE_MAX + 2; type++) {
@@ -181,8 +165,6 @@ static void attr_of_a_tracepoint_or_probe_closes_slowly(void **state) {
 
 /* Side-band records, and events that only count, have no stack dump. */
 static void attr_of_samples_with_a_stack_of_0_bytes_has_a_fault(void **state) {
-  struct perf_event_attr attr;
-
   uvperf_attr_software(&attr, PERF_COUNT_SW_BPF_OUTPUT);
   assert_null(uvperf__attr_fault(&attr));
   attr.sample_type = PERF_SAMPLE_STACK_USER;
@@ -201,18 +183,17 @@ static void attr_of_samples_with_a_stack_of_0_bytes_has_a_fault(void **state) {
   assert_null(uvperf__attr_fault(&attr));
 }
 
-static void expect_largest(struct perf_event_attr *attr, uint32_t stack) {
-  attr->sample_stack_user = stack;
-  assert_null(uvperf__attr_fault(attr));
-  attr->sample_stack_user = stack + 8;
-  assert_non_null(uvperf__attr_fault(attr));
+static void expect_largest(uint32_t stack) {
+  attr.sample_stack_user = stack;
+  assert_null(uvperf__attr_fault(&attr));
+  attr.sample_stack_user = stack + 8;
+  assert_non_null(uvperf__attr_fault(&attr));
 }
 
 /* The kernel cuts the stack so that the sample fits, but not the fields that it
  * adds later. */
 static void attr_of_samples_above_64_kib_has_a_fault(void **state) {
   const uint64_t stack = PERF_SAMPLE_STACK_USER;
-  struct perf_event_attr attr;
 
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
   uvperf_attr_set_period(&attr, 1);
@@ -222,25 +203,25 @@ static void attr_of_samples_above_64_kib_has_a_fault(void **state) {
   assert_null(uvperf__attr_fault(&attr));
   attr.sample_type = stack | PERF_SAMPLE_REGS_INTR;
   attr.sample_regs_intr = 7;
-  expect_largest(&attr, 65472);
+  expect_largest(65472);
   attr.sample_type |= PERF_SAMPLE_REGS_USER;
-  expect_largest(&attr, 65472 - 4 * 8);
+  expect_largest(65472 - 4 * 8);
   attr.sample_type = stack | PERF_SAMPLE_AUX;
-  expect_largest(&attr, 65528 - 4 * 8);
+  expect_largest(65528 - 4 * 8);
   attr.sample_type |= PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
-  expect_largest(&attr, 65528 - 7 * 8);
+  expect_largest(65528 - 7 * 8);
   attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
-  expect_largest(&attr, 65528 - (8 + 127 + 8) * 8);
+  expect_largest(65528 - (8 + 127 + 8) * 8);
   attr.sample_max_stack = 10;
-  expect_largest(&attr, 65528 - (8 + 10 + 8) * 8);
+  expect_largest(65528 - (8 + 10 + 8) * 8);
   attr.sample_type = stack | PERF_SAMPLE_AUX | PERF_SAMPLE_READ;
-  expect_largest(&attr, 65528 - 5 * 8 - 32);
+  expect_largest(65528 - 5 * 8 - 32);
   attr.read_format = PERF_FORMAT_GROUP;
-  expect_largest(&attr, 65528 - 5 * 8 - 16 * 1024);
+  expect_largest(65528 - 5 * 8 - 16 * 1024);
   attr.sample_type = stack | PERF_SAMPLE_AUX | PERF_SAMPLE_BRANCH_STACK;
-  expect_largest(&attr, 65528 - 5 * 8 - 8 - 64 * 32);
+  expect_largest(65528 - 5 * 8 - 8 - 64 * 32);
   attr.sample_type = stack | PERF_SAMPLE_AUX | PERF_SAMPLE_RAW;
-  expect_largest(&attr, 65528 - 5 * 8 - 8192);
+  expect_largest(65528 - 5 * 8 - 8192);
   /* The output of a program has no bound of its own. */
   attr.config = PERF_COUNT_SW_BPF_OUTPUT;
   attr.sample_stack_user = 8;
@@ -250,10 +231,9 @@ static void attr_of_samples_above_64_kib_has_a_fault(void **state) {
 }
 
 static void attr_with_side_band_does_not_wake_for_each_record(void **state) {
-  struct perf_event_attr attr;
   size_t i;
 
-  for (i = 0; i < sizeof(side_band) / sizeof(side_band[0]); i++) {
+  for (i = 0; i < COUNT_OF(side_band); i++) {
     uvperf_attr_software(&attr, PERF_COUNT_SW_DUMMY);
     uvperf_attr_set(&attr, side_band[i], 1);
     assert_true(uvperf__attr_writes_records(&attr));
@@ -265,8 +245,6 @@ static void attr_with_side_band_does_not_wake_for_each_record(void **state) {
 }
 
 static void attr_wakes_each_only_with_a_bound_of_1(void **state) {
-  struct perf_event_attr attr;
-
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
   assert_false(uvperf__attr_wakes_each(&attr));
   uvperf_attr_set_wakeup_events(&attr, 1);
@@ -280,8 +258,6 @@ static void attr_wakes_each_only_with_a_bound_of_1(void **state) {
 }
 
 static void attr_with_inherit_stat_wakes_not_for_read_records(void **state) {
-  struct perf_event_attr attr;
-
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
   uvperf_attr_set_wakeup_events(&attr, 1);
   attr.inherit = 1;
@@ -313,7 +289,6 @@ static uint64_t count_and_close(int fd) {
 
 static void attr_software_opens_and_counts(void **state) {
   size_t page = (size_t)sysconf(_SC_PAGESIZE);
-  struct perf_event_attr attr;
   char *pages;
   size_t i;
   int fd;
@@ -336,7 +311,6 @@ static void attr_software_opens_and_counts(void **state) {
 
 static void attr_breakpoint_opens_and_counts(void **state) {
   static volatile uint32_t watched __attribute__((aligned(8)));
-  struct perf_event_attr attr;
   int fd;
 
   support_need_breakpoints(__func__);

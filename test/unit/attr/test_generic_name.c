@@ -2,8 +2,6 @@
 /* The names of generic events, both ways. */
 #include "support.h"
 
-#include <errno.h>
-
 #include <linux/perf_event.h>
 
 #include "attr/generic_name.h"
@@ -66,7 +64,7 @@ static void generic_find_knows_hardware_and_software_names(void **state) {
       {"cgroup-switches", 1, 11},
   };
 
-  check_spellings(spellings, sizeof(spellings) / sizeof(spellings[0]));
+  check_spellings(spellings, COUNT_OF(spellings));
 }
 
 static void generic_find_knows_all_spellings_of_caches(void **state) {
@@ -100,7 +98,7 @@ static void generic_find_knows_all_spellings_of_caches(void **state) {
       {"node", 3, CACHE(NODE, READ, ACCESS)},
   };
 
-  check_spellings(spellings, sizeof(spellings) / sizeof(spellings[0]));
+  check_spellings(spellings, COUNT_OF(spellings));
 }
 
 static void generic_find_takes_no_notice_of_case(void **state) {
@@ -110,7 +108,7 @@ static void generic_find_takes_no_notice_of_case(void **state) {
       {"llc-LOAD-Misses", 3, CACHE(LL, READ, MISS)},
   };
 
-  check_spellings(spellings, sizeof(spellings) / sizeof(spellings[0]));
+  check_spellings(spellings, COUNT_OF(spellings));
 }
 
 static void generic_find_refuses_invalid_names(void **state) {
@@ -137,7 +135,7 @@ static void generic_find_refuses_invalid_names(void **state) {
   uint32_t type = 99;
   size_t i;
 
-  for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+  for (i = 0; i < COUNT_OF(names); i++)
     if (uvperf__generic_find(names[i], strlen(names[i]), &type, &config) !=
         -ENOENT)
       fail_msg("%s is found", names[i]);
@@ -162,7 +160,7 @@ generic_find_of_an_operation_the_cache_lacks_is_an_error(void **state) {
   uint32_t type;
   size_t i;
 
-  for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+  for (i = 0; i < COUNT_OF(names); i++)
     assert_int_equal(
         uvperf__generic_find(names[i], strlen(names[i]), &type, &config),
         -EINVAL);
@@ -275,7 +273,7 @@ static void generic_name_of_an_attr_without_one_is_an_error(void **state) {
   char name[UVPERF__GENERIC_NAME_BYTES] = "x";
   size_t i;
 
-  for (i = 0; i < sizeof(nameless) / sizeof(nameless[0]); i++)
+  for (i = 0; i < COUNT_OF(nameless); i++)
     assert_int_equal(uvperf__generic_name(nameless[i].type, nameless[i].config,
                                           name, sizeof(name)),
                      -ENOENT);

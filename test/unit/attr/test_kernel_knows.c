@@ -3,7 +3,6 @@
  * running one, which must open what it is said to know. */
 #include "fake_version.h"
 
-#include <errno.h>
 #include <sys/mman.h>
 
 #include "check_explain.h"
@@ -146,7 +145,7 @@ static void kernel_knows_what_it_refuses_for_another_reason(void **state) {
   static const int codes[] = {-EACCES, -EOPNOTSUPP, -ENOSYS};
   size_t i;
 
-  for (i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
+  for (i = 0; i < COUNT_OF(codes); i++) {
     fake_version();
     fake_fail(FAKE_OPEN, 2, codes[i]);
     assert_int_equal(
@@ -162,7 +161,7 @@ static void kernel_knows_without_an_answer_is_the_errno(void **state) {
   fake_version_t *kernel = fake_version();
   size_t i;
 
-  for (i = 0; i < sizeof(denials) / sizeof(denials[0]); i++) {
+  for (i = 0; i < COUNT_OF(denials); i++) {
     kernel->denies = denials[i];
     assert_int_equal(uvperf_kernel_knows(UVPERF_ATTR_COMM, 1), denials[i]);
   }
@@ -329,7 +328,6 @@ static void live_kernel_knows_the_same_without_privileges(void **state) {
 }
 
 static int ask_filtered(void *arg) {
-  (void)arg;
   explain_filter(EPERM);
   return uvperf_kernel_knows(UVPERF_ATTR_COMM, 1) == -EPERM ? 0 : 1;
 }

@@ -2,8 +2,6 @@
 /* Differences of the counts of one event. */
 #include "support.h"
 
-#include <errno.h>
-
 #include "count/count.h"
 #include "make_record.h"
 

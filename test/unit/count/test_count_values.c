@@ -2,8 +2,6 @@
 /* Counts from values in the format of read(2). */
 #include "support.h"
 
-#include <errno.h>
-
 #include "decode/read_format.h"
 #include "make_record.h"
 #include "uvperf/count.h"

@@ -100,7 +100,7 @@ static void count_of_each_state_is_a_line_in_each_room(void **state) {
   char text[128];
   size_t i, size;
 
-  for (i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+  for (i = 0; i < COUNT_OF(lines); i++) {
     item.scale = lines[i].scale;
     item.unit = lines[i].unit;
     uvperf_count_format(&lines[i].count, &item, text, sizeof(text));

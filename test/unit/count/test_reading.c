@@ -2,11 +2,9 @@
 /* Readings: what they hold, and memory. */
 #include "make_reading.h"
 
-#include <errno.h>
-
 #include "fake_kernel.h"
 
-#define NR(array) (sizeof(array) / sizeof((array)[0]))
+#define NR(array) (COUNT_OF(array))
 
 static const uvperf__reading_origin_t origin = {&origin, 1};
 
@@ -231,6 +229,8 @@ static void reading_of_more_than_memory_can_be_is_enomem(void **state) {
   uvperf_reading_free(reading);
 }
 
+#define SCRIPTED(f) cmocka_unit_test_setup(f, fake_kernel_setup)
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(reading_never_filled_has_nothing),
@@ -240,13 +240,10 @@ int main(void) {
       cmocka_unit_test(reading_without_places_has_sums_of_none),
       cmocka_unit_test(reading_before_its_reset_has_an_interval_of_0),
       cmocka_unit_test(state_names_are_those_of_the_header),
-      cmocka_unit_test_setup(reading_filled_again_takes_no_memory,
-                             fake_kernel_setup),
+      SCRIPTED(reading_filled_again_takes_no_memory),
       cmocka_unit_test(reading_filled_again_has_nothing_of_before),
-      cmocka_unit_test_setup(reading_that_cannot_grow_is_as_it_was,
-                             fake_kernel_setup),
-      cmocka_unit_test_setup(reading_of_more_than_memory_can_be_is_enomem,
-                             fake_kernel_setup),
+      SCRIPTED(reading_that_cannot_grow_is_as_it_was),
+      SCRIPTED(reading_of_more_than_memory_can_be_is_enomem),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,8 +3,6 @@
  * filled again. */
 #include "support.h"
 
-#include <errno.h>
-
 #include "count/reading.h"
 #include "fake_kernel.h"
 

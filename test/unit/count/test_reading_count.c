@@ -2,8 +2,6 @@
 /* The values of the counts of a reading. */
 #include "make_reading.h"
 
-#include <errno.h>
-
 static const uvperf__reading_origin_t origin = {&origin, 1};
 
 /* A reading of one count, at a place. */
@@ -82,7 +80,7 @@ static void count_of_each_cell_is_as_its_row_says(void **state) {
   const char *text;
   size_t i;
 
-  for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+  for (i = 0; i < COUNT_OF(rows); i++) {
     text = make_text(
         count_at(rows[i].pid, rows[i].cpu, rows[i].flags, rows[i].cell));
     if (strcmp(text, rows[i].text) != 0)

@@ -2,8 +2,6 @@
 /* Differences of readings. */
 #include "make_reading.h"
 
-#include <errno.h>
-
 #include "make_record.h"
 
 /* An older reading, a newer one, and the difference. */
@@ -91,7 +89,7 @@ static void delta_of_two_cells_is_as_its_row_says(void **state) {
   const char *text;
   size_t i;
 
-  for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+  for (i = 0; i < COUNT_OF(rows); i++) {
     text = make_text(delta_of(rows[i].before, rows[i].after));
     if (strcmp(text, rows[i].text) != 0)
       fail_msg("row %zu: %s, not %s", i, text, rows[i].text);

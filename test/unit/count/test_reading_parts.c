@@ -2,8 +2,6 @@
 /* Events with a part for each kind of core: the first part stands for all. */
 #include "make_reading.h"
 
-#include <errno.h>
-
 /* Two parts, 0 and 2, and another event between them, at one place. */
 #define NR_ATTRS 3
 
@@ -73,7 +71,7 @@ static void whole_of_a_task_is_as_its_row_says(void **state) {
   const char *text;
   size_t i;
 
-  for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+  for (i = 0; i < COUNT_OF(rows); i++) {
     text = make_text(whole_of_task(rows[i].one, rows[i].other));
     if (strcmp(text, rows[i].text) != 0)
       fail_msg("row %zu: %s, not %s", i, text, rows[i].text);

@@ -2,11 +2,9 @@
 /* Sums of counts. */
 #include "make_reading.h"
 
-#include <errno.h>
-
 #include "make_record.h"
 
-#define NR(array) (sizeof(array) / sizeof((array)[0]))
+#define NR(array) (COUNT_OF(array))
 
 static uvperf_count_t total_of(const uvperf__cell_t *cells, size_t nr) {
   make_t build = {.nr_attrs = 1, .nr_places = nr, .cells = cells};

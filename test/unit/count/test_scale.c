@@ -2,8 +2,6 @@
 /* Scaling, compared with integers of any size. */
 #include "support.h"
 
-#include <errno.h>
-
 #include <linux/perf_event.h>
 
 #include "count/count.h"

@@ -93,8 +93,7 @@ static const scripted_row_t rows[] = {
      * filter forbids each ioctl. */
     {"eperm_of_a_tracepoints_filter_is_the_filters_fault",
      "attr tracepoint; init; ioctls all EPERM\n"
-     "filter h0 'fd = 3' -> SET_FILTER e0 fd = 3 EPERM, "
-     "EINVAL argument\n"
+     "filter h0 'fd = 3' -> SET_FILTER e0 fd = 3 EPERM, EINVAL argument\n"
      "fail ioctl_ptr 1+ EPERM\n"
      "filter h0 'fd = 3' -> SET_FILTER e0 fd = 3 EPERM, ID e0 EPERM, EPERM "
      "permission\n"

@@ -5,7 +5,6 @@
 #include "scripted_event.h"
 #include "scripted_handles.h"
 
-#include <errno.h>
 #include <sys/ioctl.h>
 
 static const scripted_row_t rows[] = {
@@ -18,8 +17,7 @@ static const scripted_row_t rows[] = {
      "attr write config1=0x1000; options no_ring; init\n"
      "ioctls MODIFY_ATTRIBUTES EINVAL\n"
      "modify h0 config1=0x1008 config2=4 -> MODIFY_ATTRIBUTES e0 EINVAL, "
-     "EINVAL "
-     "unknown\n"
+     "EINVAL unknown\n"
      "fields h0 config1 -> 4096\n"
      "ioctls MODIFY_ATTRIBUTES 0; modify h0 config1=0x1008 config2=4\n"
      "fields h0 config1 config2 -> 4104 4\n"},
@@ -62,8 +60,7 @@ static const scripted_row_t rows[] = {
      "start h0 no_enable; modify h0 -> MODIFY_ATTRIBUTES e0\n"
      "enable h0 all; stop h0; modify h0 -> MODIFY_ATTRIBUTES e0, ENABLE e0\n"
      /* A failure changes nothing. */
-     "fail ioctl 1 EACCES; disable h0 -> DISABLE e0 EACCES, EACCES "
-     "permission\n"
+     "fail ioctl 1 EACCES; disable h0 -> DISABLE e0 EACCES, EACCES permission\n"
      "modify h0 -> MODIFY_ATTRIBUTES e0, ENABLE e0\n"},
     /* It may have to be given its period again, which
      * live/test_event_control.c shows. */
@@ -111,7 +108,6 @@ static int remember(fake_event_t *fake, unsigned long request,
   const struct perf_event_attr *attr = (const struct perf_event_attr *)argument;
   int code = next_code;
 
-  (void)fake;
   if (request != PERF_EVENT_IOC_MODIFY_ATTRIBUTES)
     return 0;
   memset(&given, 0, sizeof(given));

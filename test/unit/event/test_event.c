@@ -92,6 +92,8 @@ static const scripted_row_t rows[] = {
      "unfork\n"},
 };
 
+static struct perf_event_attr attr;
+
 /* Each is refused before the kernel is asked, by a reason that names the flag:
  * 0 is the default of each field, and an id too. */
 static void event_init_of_an_id_without_its_flag_is_refused(void **state) {
@@ -119,13 +121,12 @@ static void event_init_of_an_id_without_its_flag_is_refused(void **state) {
       {{.pid = -1, .flags = UVPERF_EVENT_PIDFD}, "set the pidfd"},
   };
   uvperf_event_options_t options;
-  struct perf_event_attr attr;
   uvperf_event_t event;
   uvperf_error_t error;
   size_t i;
 
   uvperf_attr_software(&attr, PERF_COUNT_SW_TASK_CLOCK);
-  for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+  for (i = 0; i < COUNT_OF(cases); i++) {
     options = cases[i].options;
     options.size = sizeof(options);
     assert_int_equal(uvperf_event_init(*state, &event, &attr, &options, &error),
@@ -145,7 +146,6 @@ static void count_close(uvperf_handle_t *handle) {
  * handle of the loop closes what they share. */
 static void event_closed_meanwhile_does_not_hold_up_a_slow_one(void **state) {
   uvperf_event_t slow, last;
-  struct perf_event_attr attr;
   int closed = 0;
 
   fake_event_add(7);
@@ -175,9 +175,6 @@ typedef struct other_s {
 } other_t;
 
 static void on_other(uv_poll_t *poll, int status, int events) {
-  (void)poll;
-  (void)status;
-  (void)events;
 }
 
 static void poll_first(fake_event_t *fake) {
@@ -192,7 +189,6 @@ static void poll_first(fake_event_t *fake) {
 static void event_init_loop_refuses_fd_leaves_nothing(void **state) {
   uvperf_event_t *event = malloc(sizeof(*event));
   fake_event_t *fake = fake_event_add(7);
-  struct perf_event_attr attr;
   uvperf_error_t error;
   other_t other;
 
@@ -210,8 +206,6 @@ static void event_init_loop_refuses_fd_leaves_nothing(void **state) {
 
 static void open_counter(uv_loop_t *loop, live_collector_t *collector,
                          uint64_t read_format) {
-  struct perf_event_attr attr;
-
   uvperf_attr_hardware(&attr, PERF_COUNT_HW_CPU_CYCLES);
   attr.read_format = read_format;
   attr.pinned = 1;

@@ -48,7 +48,6 @@ static const scripted_row_t rows[] = {
 };
 
 static void do_nothing(void *arg) {
-  (void)arg;
 }
 
 static void event_measure_of_bad_arguments_is_einval(void **state) {

@@ -5,8 +5,6 @@
 #include "live.h"
 #include "scripted_handles.h"
 
-#include <errno.h>
-
 static const scripted_row_t rows[] = {
     /* The error is not that the kernel side is forbidden, which the fallback
      * would have solved. */

@@ -126,7 +126,6 @@ static void reuse_fd(uvperf_handle_t *handle, int status,
 }
 
 static void do_nothing(void *arg) {
-  (void)arg;
 }
 
 /* The kernel refuses the event and its error says why, as by init. The leader

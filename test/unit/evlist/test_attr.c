@@ -2,8 +2,6 @@
 /* Scripted: which options are valid for records, and how they change attrs. */
 #include "scripted_evlist.h"
 
-#include <errno.h>
-
 static const scripted_row_t rows[] = {
     {"options_that_cannot_be_are_refused",
      "attrs 1; flags time_order; open -> EINVAL argument a0 t0\n"

@@ -62,15 +62,13 @@ static const scripted_row_t rows[] = {
      "failures -> a0 t1 cpu1 EINVAL argument\n"
      "events disabled -> e0 1, e1 0, e2 1, e3 1\n"},
     {"filter_that_nothing_takes_is_forgotten",
-     "attrs 1; cpus 0-1; open; ioctls SET_FILTER EINVAL; "
-     "filter 0 'pid == 7' "
+     "attrs 1; cpus 0-1; open; ioctls SET_FILTER EINVAL; filter 0 'pid == 7' "
      "-> SET_FILTER e0 pid == 7 EINVAL, SET_FILTER e1 pid == 7 EINVAL, "
      "EINVAL not_supported a0 t0\n"
      "ioctls SET_FILTER 0; add cpus 2 -> open e2@2\n"},
     {"filter_that_some_take_is_kept",
      "attrs 1; cpus 0-2; open; fail ioctl_ptr 2 EEXIST; "
-     "fail ioctl_ptr 3 EINVAL; "
-     "filter 0 'pid == 7' "
+     "fail ioctl_ptr 3 EINVAL; filter 0 'pid == 7' "
      "-> SET_FILTER e0 pid == 7 e1 pid == 7 EEXIST, "
      "SET_FILTER e2 pid == 7 EINVAL, EEXIST exists a0 t0\n"
      "add cpus 3 -> open e3@3, SET_FILTER e3 pid == 7\n"},

@@ -4,8 +4,6 @@
 #include "scripted_evlist.h"
 #include "make_host.h"
 
-#include <errno.h>
-
 #include "evlist/internal.h"
 #include "name/list.h"
 

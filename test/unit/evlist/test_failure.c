@@ -3,7 +3,6 @@
 #include "scripted_evlist.h"
 #include "live.h"
 
-#include <errno.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -129,10 +128,11 @@ static uint64_t needed_for_eight(void) {
   return most + 1;
 }
 
+static uvperf_error_t error;
+
 static void lack_of_fds_is_never_partial(void **state) {
   fake_event_t *events[5];
   evlist_make_t make;
-  uvperf_error_t error;
 
   counters_script(events, 5);
   evlist_make(&make, 2);
@@ -152,7 +152,6 @@ static void lack_of_fds_is_never_partial(void **state) {
 static void lack_of_fds_for_the_list_is_reported_as_that(void **state) {
   struct rlimit old, low;
   evlist_make_t make;
-  uvperf_error_t error;
   int rc;
 
   evlist_make(&make, 1);
@@ -175,7 +174,6 @@ static void lack_of_fds_for_the_list_is_reported_as_that(void **state) {
 static void lack_of_fds_counts_the_directory_of_a_cgroup(void **state) {
   live_cgroup_t cgroup;
   evlist_make_t make;
-  uvperf_error_t error;
 
   live_cgroup_make(__func__, &cgroup);
   evlist_make(&make, 7);

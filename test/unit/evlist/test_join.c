@@ -134,8 +134,7 @@ static const scripted_row_t rows[] = {
      "later cpus 1; pool; nr\n"},
     {"set_first_target_that_cannot_join_leaves_no_ring",
      "records 2; flags targets_later; set; start; later cpus 0-1; "
-     "fail ioctl 1 EINVAL; "
-     "pool -> open e0@0 e1@0 e2@1 e3@1 e4@me:0, mmap e4, "
+     "fail ioctl 1 EINVAL; pool -> open e0@0 e1@0 e2@1 e3@1 e4@me:0, mmap e4, "
      "SET_OUTPUT e0 e4 EINVAL, munmap e4, close e4, DISABLE e0 e1 e2 e3, "
      "close e0 e1 e2 e3, t0 added EINVAL unknown\n"
      "nr -> 0\n"

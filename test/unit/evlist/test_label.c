@@ -10,8 +10,6 @@
 #include "scripted_handles.h"
 #include "scripted_kernel.h"
 
-#include <errno.h>
-
 #define NAMES 10
 
 /* -- the words of the rows ------------------------------------------------- */
@@ -63,7 +61,6 @@ static int refuse(struct perf_event_attr *attr) {
 }
 
 static void do_refuse_odd(const step_t *step) {
-  (void)step;
   fake_on_open(refuse);
 }
 
@@ -79,7 +76,6 @@ static void do_open_probe(const step_t *step) {
   struct perf_event_attr *attr = &evlist_run.make.attrs[0];
   char path[] = "/bin/true";
 
-  (void)step;
   make_host_write("/sys/bus/event_source/devices/uprobe/type", "7\n");
   attr->type = 7;
   attr->config = 0;

@@ -22,8 +22,7 @@ static const scripted_row_t rows[] = {
      "sample_period=5 "
      "sample_type=18 read_format=0x10000000008; cpus 0; open -> open e0@0\n"
      "events inherit exclude_kernel exclude_user exclude_idle sample_period "
-     "sample_type read_format "
-     "-> e0 1 1 1 1 5 2 23\n"},
+     "sample_type read_format -> e0 1 1 1 1 5 2 23\n"},
     {"process_inherits", "attrs 2; group 0 2; task 4711 4711 77; process 4711; "
                          "open -> open e0@4711 e1@4711<e0, read e0\n"
                          "events inherit enable_on_exec -> e0 1 0, e1 1 0\n"},

@@ -14,8 +14,7 @@ static const scripted_row_t rows[] = {
      "nr -> 3\n"},
     {"group_that_was_torn_elsewhere_is_opened_again",
      "task 4711 4711 77; attrs 3; group 1 2; flags targets_later; "
-     "fail read 1 ECHILD; open; "
-     "elsewhere process 4711 "
+     "fail read 1 ECHILD; open; elsewhere process 4711 "
      "-> open e0@4711 e1@4711 e2@4711<e1, read e1 ECHILD, close e1 e2, "
      "open e3@4711 e4@4711<e3, read e3\n"
      "nr -> 3\n"},

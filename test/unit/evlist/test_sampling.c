@@ -4,8 +4,6 @@
  * same name; nothing is opened. */
 #include "scripted_evlist.h"
 
-#include <errno.h>
-
 static const scripted_row_t rows[] = {
     {"names_of_hits_sample_each_hit",
      "file /sys/bus/event_source/devices/uprobe/type 9; "

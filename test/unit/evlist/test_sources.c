@@ -3,7 +3,6 @@
  * what fails. */
 #include "scripted_evlist.h"
 
-#include <errno.h>
 #include <unistd.h>
 
 #include "util/file.h"

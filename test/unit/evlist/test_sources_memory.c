@@ -3,7 +3,6 @@
 #include "make_evlist.h"
 #include "live_unprivileged.h"
 
-#include <errno.h>
 #include <sys/resource.h>
 
 #include "evlist/internal.h"
@@ -28,21 +27,24 @@ static void fail_mmaps(unsigned first, unsigned nr) {
     fake_fail(FAKE_MMAP, first + i, -EPERM);
 }
 
+static uvperf__evlist_t *evlist;
+
+static evlist_make_t make;
+
 /* The cause depends on who runs the test: root may lock all. */
-static void expect_refused(const evlist_make_t *make) {
-  uvperf__evlist_t *evlist;
+static void expect_refused(void) {
   uvperf_error_t error;
 
-  assert_int_equal(uvperf__evlist_new(&evlist, &make->options, &error), -EPERM);
+  assert_int_equal(uvperf__evlist_new(&evlist, &make.options, &error), -EPERM);
   assert_int_equal(error.code, -EPERM);
   fake_assert_clean();
 }
 
-static void plan(evlist_make_t *make) {
-  evlist_make_records(make, 1);
-  make->options.ring_bytes = 0;
-  evlist_add_cpus(make, "0-7");
-  evlist_add_cpus(make, "8-15");
+static void plan(void) {
+  evlist_make_records(&make, 1);
+  make.options.ring_bytes = 0;
+  evlist_add_cpus(&make, "0-7");
+  evlist_add_cpus(&make, "8-15");
 }
 
 /* After eight of 512 KiB no memory is left, so all are halved; and the counting
@@ -50,13 +52,11 @@ static void plan(evlist_make_t *make) {
 static void rings_of_many_cpus_share_what_may_be_locked(void **state) {
   uvperf_error_t error = {.code = 4711};
   fake_event_t *events[64];
-  uvperf__evlist_t *evlist;
-  evlist_make_t make;
   size_t begin = 17 + nr_sizes(); /* of the second try */
   size_t i;
 
   counters_script(events, 64);
-  plan(&make);
+  plan();
   fail_mmaps(9, nr_sizes());
   assert_int_equal(uvperf__evlist_make(0, &evlist, &make.options, &error), 0);
   assert_int_equal(error.code, 4711);
@@ -75,34 +75,31 @@ static void rings_of_many_cpus_share_what_may_be_locked(void **state) {
  * requested size are never made smaller. */
 static void ring_that_cannot_be_locked_is_tried_once(void **state) {
   fake_event_t *events[64];
-  evlist_make_t make;
 
   counters_script(events, 64);
-  plan(&make);
+  plan();
   fail_mmaps(1, nr_sizes());
-  expect_refused(&make);
+  expect_refused();
   assert_int_equal(fake_count(FAKE_MMAP), nr_sizes());
   fail_mmaps(2, 1);
   make.options.ring_bytes = DEFAULT_BYTES;
-  expect_refused(&make);
+  expect_refused();
   assert_int_equal(fake_count(FAKE_MMAP), nr_sizes() + 2);
 }
 
 /* Smaller ones do not help either. */
 static void rings_that_cannot_be_locked_of_any_size_are_refused(void **state) {
   fake_event_t *events[200];
-  uvperf__evlist_t *evlist;
-  evlist_make_t make;
   unsigned size;
   unsigned at = 2;
 
   counters_script(events, 200);
-  plan(&make);
+  plan();
   for (size = nr_sizes(); size > 0; size--) {
     fail_mmaps(at, size);
     at += size + 1;
   }
-  expect_refused(&make);
+  expect_refused();
   assert_int_equal(fake_failures(), nr_sizes() * (nr_sizes() + 1) / 2);
   evlist = evlist_open(&make);
   assert_int_equal(evlist_ring(evlist, 15)->ring.size, DEFAULT_BYTES);
@@ -134,9 +131,7 @@ static void ring_that_is_locked_makes_up_for_one_that_was_not(void **state) {
  * leaves nothing for another. */
 static void half_is_enough(live_unprivileged_report_t *report) {
   const struct rlimit none = {0, 0};
-  uvperf__evlist_t *evlist;
   struct perf_event_attr attr;
-  evlist_make_t make;
   uvperf_error_t error;
   uvperf__ring_t hog;
   int fd;

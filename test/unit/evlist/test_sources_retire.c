@@ -4,8 +4,6 @@
 #include "scripted_evlist.h"
 #include "fake_clock.h"
 
-#include <errno.h>
-
 static const scripted_row_t rows[] = {
     /* Later records of other events keep nothing of it. It is the only source
      * of the ring. */

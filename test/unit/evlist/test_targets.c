@@ -2,8 +2,6 @@
 /* Scripted: targets that come and go, and which are refused. */
 #include "scripted_evlist.h"
 
-#include <errno.h>
-
 static const scripted_row_t rows[] = {
     /* Also if others could be opened. */
     {"bad_target_is_refused_as_a_whole",

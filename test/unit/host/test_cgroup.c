@@ -7,10 +7,8 @@
 #include "make_host.h"
 #include "make_tree.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -73,7 +71,7 @@ static void cgroup_is_searched_for_in_the_mounts(void **state) {
   const char *at;
   size_t i;
 
-  for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+  for (i = 0; i < COUNT_OF(all); i++) {
     make_host_write(MOUNTS, all[i].mounts);
     assert_int_equal(uvperf__cgroup_open(all[i].path, &error), -ENOENT);
     assert_int_equal(error.cause, UVPERF_CAUSE_NO_TASK);
@@ -135,7 +133,6 @@ static void path_of_any_length_is_an_error_only(void **state) {
 static int open_as_nobody(void *arg) {
   uvperf_error_t error = {0};
 
-  (void)arg;
   if (chmod(make_host_root(), 0755) != 0 || setgid(65534) != 0 ||
       setuid(65534) != 0)
     return 1;
@@ -159,20 +156,12 @@ static void cgroup_of_others_is_eacces(void **state) {
 }
 
 static int open_with_few_fds(void *arg) {
-  int next = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  const uint64_t limit = support_limit_fds(0);
   uvperf_error_t error = {0};
-  struct rlimit limit;
 
-  (void)arg;
-  close(next);
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
-    return 1;
-  limit.rlim_cur = (rlim_t)next;
-  if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
-    return 1;
   if (uvperf__cgroup_open("/a", &error) != -EMFILE ||
-      error.cause != UVPERF_CAUSE_FILES || error.limit != limit.rlim_cur ||
-      error.needed != limit.rlim_cur + 1)
+      error.cause != UVPERF_CAUSE_FILES || error.limit != limit ||
+      error.needed != limit + 1)
     return 2;
   return 0;
 }

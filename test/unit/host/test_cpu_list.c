@@ -2,7 +2,6 @@
 /* Lists of CPUs: from the kernel, from users, and invalid ones. */
 #include "support.h"
 
-#include <errno.h>
 #include <unistd.h>
 
 #include "host/cpu_list.h"
@@ -30,7 +29,7 @@ static void cpu_list_returns_each_cpu_once_ascending(void **state) {
   };
   size_t i;
 
-  for (i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+  for (i = 0; i < COUNT_OF(lists); i++) {
     int cpus[8];
     size_t nr = 8;
 
@@ -46,7 +45,7 @@ static void cpu_list_of_garbage_is_einval(void **state) {
       "1 2", "0;1", "+1", "65536", "0-99999999", "0-3:1/2", "0x1", "\xff"};
   size_t i;
 
-  for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+  for (i = 0; i < COUNT_OF(bad); i++) {
     int cpus[8];
     size_t nr = 8;
 

@@ -6,7 +6,6 @@
 #include "support.h"
 #include "make_tree.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <time.h>
@@ -27,8 +26,6 @@
 
 /* The linker gives the function of the library this name. */
 ssize_t __real_uvperf__file_read_at(int fd, void *buffer, size_t size,
-                                    uint64_t offset);
-ssize_t __wrap_uvperf__file_read_at(int fd, void *buffer, size_t size,
                                     uint64_t offset);
 
 static struct {

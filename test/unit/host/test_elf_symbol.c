@@ -5,7 +5,6 @@
 #include "support.h"
 #include "make_tree.h"
 
-#include <errno.h>
 #include <limits.h>
 
 #include "host/elf_symbol.h"
@@ -14,19 +13,8 @@
 
 static char path[PATH_MAX];
 
-/* The body of a test, of which each is done with 32 and with 64 bits. */
-typedef void (*image_body_fn)(make_elf_t *image);
-
-static void with_images(void **state, image_body_fn body) {
-  const make_tree_t *tree = *state;
-  make_elf_t image;
-  int is_64;
-
+static void set_path(const make_tree_t *tree) {
   snprintf(path, sizeof(path), "%s/image", tree->root);
-  for (is_64 = 0; is_64 <= 1; is_64++) {
-    make_elf_make(&image, is_64);
-    body(&image);
-  }
 }
 
 static void expect(make_elf_t *image, const char *name, uint64_t offset) {
@@ -76,10 +64,6 @@ static void offset_of_each_table(make_elf_t *image) {
   expect(image, "one", MAKE_ELF_OFFSET(0x10));
 }
 
-static void offset_is_found_in_both_tables(void **state) {
-  with_images(state, offset_of_each_table);
-}
-
 static void places_at_the_edges(make_elf_t *image) {
   make_elf_add(image, MAKE_ELF_SYMTAB, "first", STB_GLOBAL, STT_FUNC, 0);
   make_elf_add(image, MAKE_ELF_SYMTAB, "last", STB_GLOBAL, STT_FUNC,
@@ -103,11 +87,6 @@ static void places_at_the_edges(make_elf_t *image) {
   expect(image, "behind", MAKE_ELF_DATA_AT);
 }
 
-static void
-offset_is_in_the_part_of_a_segment_that_is_in_the_file(void **state) {
-  with_images(state, places_at_the_edges);
-}
-
 static void data_segment(make_elf_t *image) {
   make_elf_add(image, MAKE_ELF_SYMTAB, "data", STB_GLOBAL, STT_FUNC, 0);
   set_last(image, MAKE_ELF_SYMTAB, MAKE_ELF_DATA_SECTION, MAKE_ELF_DATA, 8);
@@ -121,10 +100,6 @@ static void data_segment(make_elf_t *image) {
   expect(image, "data", 0);
 }
 
-static void no_offset_in_a_segment_of_data(void **state) {
-  with_images(state, data_segment);
-}
-
 static void thumb(make_elf_t *image) {
   make_elf_add(image, MAKE_ELF_SYMTAB, "thumb", STB_GLOBAL, STT_FUNC, 0x21);
   expect(image, "thumb", MAKE_ELF_OFFSET(0x21));
@@ -132,10 +107,6 @@ static void thumb(make_elf_t *image) {
   image->header.e_machine = EM_ARM;
   expect_error(image, "thumb", -EILSEQ);
   expect(image, "arm", MAKE_ELF_OFFSET(0x40));
-}
-
-static void thumb_function_on_arm_is_eilseq(void **state) {
-  with_images(state, thumb);
 }
 
 static void set_other(make_elf_t *image, unsigned int other) {
@@ -163,10 +134,6 @@ static void local_entry(make_elf_t *image) {
   expect_error(image, "entry", -ENOTSUP);
 }
 
-static void offset_on_powerpc_is_of_the_local_entry(void **state) {
-  with_images(state, local_entry);
-}
-
 /* -- what ----------------------------------------------------------------- */
 
 static void others(make_elf_t *image) {
@@ -188,7 +155,7 @@ static void others(make_elf_t *image) {
   };
   size_t i;
 
-  for (i = 0; i < sizeof(symbols) / sizeof(symbols[0]); i++) {
+  for (i = 0; i < COUNT_OF(symbols); i++) {
     make_elf_add(image, MAKE_ELF_SYMTAB, symbols[i].name, STB_GLOBAL,
                  symbols[i].type, 0x10);
     set_last(image, MAKE_ELF_SYMTAB, symbols[i].section, MAKE_ELF_TEXT + 0x10,
@@ -212,14 +179,6 @@ static void nameless(make_elf_t *image) {
   expect_error(image, "zone", -ENOENT);
 }
 
-static void symbol_without_a_name_is_not_found(void **state) {
-  with_images(state, nameless);
-}
-
-static void symbols_that_are_no_functions_are_not_found(void **state) {
-  with_images(state, others);
-}
-
 static void labels(make_elf_t *image) {
   make_elf_add(image, MAKE_ELF_SYMTAB, "label", STB_GLOBAL, STT_NOTYPE, 0x30);
   expect(image, "label", MAKE_ELF_OFFSET(0x30));
@@ -237,10 +196,6 @@ static void labels(make_elf_t *image) {
   expect(image, "label", MAKE_ELF_OFFSET(0x40));
 }
 
-static void global_label_of_code_is_a_function_if_no_other_is(void **state) {
-  with_images(state, labels);
-}
-
 static void indirect(make_elf_t *image) {
   make_elf_add(image, MAKE_ELF_SYMTAB, "f", STB_GLOBAL, STT_GNU_IFUNC, 0x10);
   expect_error(image, "f", -ENOTSUP);
@@ -251,10 +206,6 @@ static void indirect(make_elf_t *image) {
   expect(image, "g", MAKE_ELF_OFFSET(0x30));
   make_elf_add(image, MAKE_ELF_SYMTAB, "g", STB_GLOBAL, STT_GNU_IFUNC, 0x30);
   expect_error(image, "g", -ENOTSUP);
-}
-
-static void indirect_function_is_enotsup(void **state) {
-  with_images(state, indirect);
 }
 
 static void tables_gone(make_elf_t *image) {
@@ -269,10 +220,6 @@ static void tables_gone(make_elf_t *image) {
   expect_error(image, "f", -ENODATA);
   image->header.e_phnum = 0;
   expect_error(image, "f", -ENODATA);
-}
-
-static void file_without_functions_is_enodata(void **state) {
-  with_images(state, tables_gone);
 }
 
 /* -- which ---------------------------------------------------------------- */
@@ -300,10 +247,6 @@ static void binds(make_elf_t *image) {
   expect(image, "g", MAKE_ELF_OFFSET(0x20));
 }
 
-static void global_comes_before_weak_before_local(void **state) {
-  with_images(state, binds);
-}
-
 static void versions_in_names(make_elf_t *image) {
   make_elf_add(image, MAKE_ELF_SYMTAB, "f@V_1", STB_GLOBAL, STT_FUNC, 0x10);
   expect(image, "f", MAKE_ELF_OFFSET(0x10));
@@ -323,10 +266,6 @@ static void versions_in_names(make_elf_t *image) {
   expect_error(image, "f@@", -ENOENT);
   expect_error(image, "f@@@V_3", -ENOENT);
   expect_error(image, "@V_3", -ENOENT);
-}
-
-static void version_in_the_name_is_chosen(void **state) {
-  with_images(state, versions_in_names);
 }
 
 static void versions_by_number(make_elf_t *image) {
@@ -354,10 +293,6 @@ static void versions_by_number(make_elf_t *image) {
   expect(image, "f@V_1", MAKE_ELF_OFFSET(0x10));
   make_elf_drop(image, MAKE_ELF_VERDEF);
   expect_error(image, "f@V_1", -ENOENT);
-}
-
-static void version_of_the_dynamic_table_is_chosen(void **state) {
-  with_images(state, versions_by_number);
 }
 
 /* -- each ----------------------------------------------------------------- */
@@ -396,41 +331,62 @@ static void every(make_elf_t *image) {
   assert_string_equal(seen.text, "one, two, ");
 }
 
-static void each_symbol_is_what_can_be_found(void **state) {
-  with_images(state, every);
-}
-
 static void each_symbol_fails_as_the_search_does(void **state) {
   make_elf_t image;
   seen_t seen = {0};
 
   make_elf_make(&image, 1);
   make_elf_drop(&image, MAKE_ELF_SYMTAB);
-  snprintf(path, sizeof(path), "%s/image", ((make_tree_t *)*state)->root);
+  set_path(*state);
   make_elf_write(&image, path);
   assert_int_equal(elf_path_each(path, see, &seen), -ENODATA);
   assert_int_equal(elf_path_each("/nonexistent", see, &seen), -ENOENT);
   assert_int_equal(seen.calls, 0);
 }
 
+/* Each is done with a file of 32 and of 64 bits. */
+typedef struct image_row_s {
+  const char *name;
+  void (*body)(make_elf_t *image);
+} image_row_t;
+
+static const image_row_t rows[] = {
+    {"offset_is_found_in_both_tables", offset_of_each_table},
+    {"offset_is_in_the_part_of_a_segment_that_is_in_the_file",
+     places_at_the_edges},
+    {"no_offset_in_a_segment_of_data", data_segment},
+    {"thumb_function_on_arm_is_eilseq", thumb},
+    {"offset_on_powerpc_is_of_the_local_entry", local_entry},
+    {"symbol_without_a_name_is_not_found", nameless},
+    {"symbols_that_are_no_functions_are_not_found", others},
+    {"global_label_of_code_is_a_function_if_no_other_is", labels},
+    {"indirect_function_is_enotsup", indirect},
+    {"file_without_functions_is_enodata", tables_gone},
+    {"global_comes_before_weak_before_local", binds},
+    {"version_in_the_name_is_chosen", versions_in_names},
+    {"version_of_the_dynamic_table_is_chosen", versions_by_number},
+    {"each_symbol_is_what_can_be_found", every},
+};
+
+static void run_row(void **state) {
+  const image_row_t *row = *state;
+  make_elf_t image;
+  void *tree;
+  int is_64;
+
+  assert_int_equal(make_tree_setup(&tree), 0);
+  set_path(tree);
+  for (is_64 = 0; is_64 <= 1; is_64++) {
+    make_elf_make(&image, is_64);
+    row->body(&image);
+  }
+  make_tree_teardown(&tree);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      MAKE_TREE_TEST(offset_is_found_in_both_tables),
-      MAKE_TREE_TEST(offset_is_in_the_part_of_a_segment_that_is_in_the_file),
-      MAKE_TREE_TEST(no_offset_in_a_segment_of_data),
-      MAKE_TREE_TEST(thumb_function_on_arm_is_eilseq),
-      MAKE_TREE_TEST(offset_on_powerpc_is_of_the_local_entry),
-      MAKE_TREE_TEST(symbols_that_are_no_functions_are_not_found),
-      MAKE_TREE_TEST(symbol_without_a_name_is_not_found),
-      MAKE_TREE_TEST(global_label_of_code_is_a_function_if_no_other_is),
-      MAKE_TREE_TEST(indirect_function_is_enotsup),
-      MAKE_TREE_TEST(file_without_functions_is_enodata),
-      MAKE_TREE_TEST(global_comes_before_weak_before_local),
-      MAKE_TREE_TEST(version_in_the_name_is_chosen),
-      MAKE_TREE_TEST(version_of_the_dynamic_table_is_chosen),
-      MAKE_TREE_TEST(each_symbol_is_what_can_be_found),
       MAKE_TREE_TEST(each_symbol_fails_as_the_search_does),
   };
 
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return SUPPORT_RUN_ROWS_AND_TESTS(rows, run_row, tests);
 }

@@ -5,7 +5,6 @@
 #include "support.h"
 #include "make_tree.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <unistd.h>

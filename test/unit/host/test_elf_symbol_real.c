@@ -6,7 +6,6 @@
 #include "support.h"
 
 #include <dlfcn.h>
-#include <errno.h>
 #include <link.h>
 #include <limits.h>
 
@@ -74,7 +73,6 @@ static int find_place(struct dl_phdr_info *info, size_t size, void *data) {
   place_t *place = data;
   int i;
 
-  (void)size;
   if (strcmp(info->dlpi_name, place->path) != 0)
     return 0;
   for (i = 0; i < info->dlpi_phnum; i++, segment++) {

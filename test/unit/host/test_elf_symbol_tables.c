@@ -5,7 +5,6 @@
 #include "support.h"
 #include "make_tree.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <unistd.h>
@@ -13,6 +12,8 @@
 #include "host/elf_symbol.h"
 
 static char path[PATH_MAX];
+
+static make_elf_t image;
 
 static int setup(void **state) {
   int rc = make_tree_setup(state);
@@ -33,7 +34,7 @@ static size_t long_name(char *name, int i) {
   return strlen(name);
 }
 
-static void write_many(make_elf_t *image) {
+static void write_many(void) {
   static char strings[1 << 20];
   static Elf64_Sym symbols[MANY];
   size_t used = 1;
@@ -48,11 +49,11 @@ static void write_many(make_elf_t *image) {
     symbols[i].st_value = MAKE_ELF_TEXT + (uint64_t)i % 0x700;
     used += long_name(strings + used, i) + 1;
   }
-  image->sections[MAKE_ELF_SYMTAB].sh_offset = MAKE_ELF_BYTES;
-  image->sections[MAKE_ELF_SYMTAB].sh_size = sizeof(symbols);
-  image->sections[MAKE_ELF_STRTAB].sh_offset = MAKE_ELF_BYTES + sizeof(symbols);
-  image->sections[MAKE_ELF_STRTAB].sh_size = used;
-  make_elf_write(image, path);
+  image.sections[MAKE_ELF_SYMTAB].sh_offset = MAKE_ELF_BYTES;
+  image.sections[MAKE_ELF_SYMTAB].sh_size = sizeof(symbols);
+  image.sections[MAKE_ELF_STRTAB].sh_offset = MAKE_ELF_BYTES + sizeof(symbols);
+  image.sections[MAKE_ELF_STRTAB].sh_size = used;
+  make_elf_write(&image, path);
   file = fopen(path, "ae");
   assert_non_null(file);
   assert_int_equal(fwrite(symbols, sizeof(symbols), 1, file), 1);
@@ -70,14 +71,13 @@ static int count(const char *symbol, void *data) {
 
 static void tables_longer_than_a_piece_are_read_whole(void **state) {
   uint64_t place;
-  make_elf_t image;
   char name[8192];
   int too_long = 0;
   int seen = 0;
   int i;
 
   make_elf_make(&image, 1);
-  write_many(&image);
+  write_many();
   for (i = 0; i < MANY; i += i % 100 == 0 ? 1 : 11) {
     size_t length = long_name(name, i);
     int rc = elf_path_symbol(path, name, &place);
@@ -95,7 +95,6 @@ static void tables_longer_than_a_piece_are_read_whole(void **state) {
 
 /* A name that is the end of more others than are remembered. */
 static void name_at_the_end_of_many_others_is_found(void **state) {
-  make_elf_t image;
   uint64_t place;
   char name[16];
   int i;
@@ -118,7 +117,6 @@ static void name_at_the_end_of_many_others_is_found(void **state) {
 static void label_whose_section_is_elsewhere_is_not_found(void **state) {
   const int sections = SHN_XINDEX + 1;
   uint64_t place;
-  make_elf_t image;
   Elf64_Sym last;
   int fd;
 

@@ -3,7 +3,6 @@
 #include "support.h"
 #include "make_host.h"
 
-#include <errno.h>
 #include <limits.h>
 
 #include "host/mounts.h"
@@ -26,7 +25,7 @@ static int note_options(const uvperf__mount_t *mount, void *data) {
   size_t length, i;
 
   strcat(text, mount->options);
-  for (i = 0; i < sizeof(some) / sizeof(some[0]); i++)
+  for (i = 0; i < COUNT_OF(some); i++)
     if (uvperf__mount_has(mount, some[i])) {
       length = strlen(text);
       snprintf(text + length, 1024 - length, " %s", some[i]);
@@ -111,8 +110,7 @@ static void mounts_options_are_found_whole(void **state) {
   assert_string_equal(text, "rw,perf_event perf_event rw;"
                             "perf_event,cpuacct,rw perf_event rw;"
                             "ro,perf_event2,xperf_event,cpu,acct=rw cpu;"
-                            "perf_even,,cpu, cpu;"
-                            ";;perf_event perf_event;");
+                            "perf_even,,cpu, cpu;;;perf_event perf_event;");
 }
 
 /* The most bytes of a line that are read. */

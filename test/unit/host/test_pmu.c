@@ -5,7 +5,6 @@
 #include "support.h"
 #include "make_host.h"
 
-#include <errno.h>
 #include <limits.h>
 
 #include "host/pmu.h"
@@ -18,7 +17,6 @@
 static int stop_at_second(const char *name, void *data) {
   int *nr = data;
 
-  (void)name;
   return ++*nr == 2 ? -ENOENT : 0;
 }
 
@@ -113,7 +111,7 @@ static void pmu_type_is_a_number_of_32_bits(void **state) {
   };
   size_t i;
 
-  for (i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+  for (i = 0; i < COUNT_OF(types); i++) {
     uint32_t type = 99;
 
     make_host_write(CPU "/type", types[i].text);
@@ -244,7 +242,7 @@ static void pmu_name_that_is_a_path_is_einval(void **state) {
   make_host_write(CPU "/cpumask", "0\n");
   make_host_write(CPU "/format/a/b", "config:0\n");
   make_host_write(CPU "/events/a/b", "event=1\n");
-  for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+  for (i = 0; i < COUNT_OF(bad); i++) {
     const char *name = bad[i];
 
     assert_int_equal(uvperf_pmu_type(name, &number), -EINVAL);

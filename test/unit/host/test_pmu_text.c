@@ -4,7 +4,6 @@
 #include "make_host.h"
 #include "make_tree.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <locale.h>
 
@@ -12,8 +11,6 @@
 
 #define PMUS "/sys/bus/event_source/devices"
 #define CPU  PMUS "/cpu"
-
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 /* -- Terms ---------------------------------------------------------------- */
 
@@ -38,7 +35,7 @@ static void pmu_format_returns_field_and_mask(void **state) {
   };
   size_t i;
 
-  for (i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+  for (i = 0; i < COUNT_OF(formats); i++) {
     uvperf__pmu_format_t format;
 
     make_host_write(CPU "/format/umask", formats[i].text);
@@ -75,7 +72,7 @@ static void pmu_format_of_garbage_is_einval(void **state) {
                                     "\177ELF\xff"};
   size_t i;
 
-  for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+  for (i = 0; i < COUNT_OF(bad); i++) {
     uvperf__pmu_format_t format;
 
     make_host_write(CPU "/format/umask", bad[i]);
@@ -121,7 +118,7 @@ static void pmu_spread_puts_the_lowest_bit_first(void **state) {
   };
   size_t i;
 
-  for (i = 0; i < sizeof(spreads) / sizeof(spreads[0]); i++) {
+  for (i = 0; i < COUNT_OF(spreads); i++) {
     uint64_t bits = 99;
 
     assert_int_equal(
@@ -157,22 +154,21 @@ static void pmu_event_returns_its_terms(void **state) {
   assert_string_equal(terms, "");
 }
 
+static uvperf__pmu_measure_t measure;
+
 /* Writes an event with its other files, NULL for those that stay as they are,
  * and reads its measure. */
-static int measure_of(const char *scale, const char *unit,
-                      uvperf__pmu_measure_t *measure) {
+static int measure_of(const char *scale, const char *unit) {
   make_host_write(CPU "/events/energy", "event=0x2\n");
   if (scale != NULL)
     make_host_write(CPU "/events/energy.scale", scale);
   if (unit != NULL)
     make_host_write(CPU "/events/energy.unit", unit);
-  return uvperf__pmu_measure("cpu", "energy", measure);
+  return uvperf__pmu_measure("cpu", "energy", &measure);
 }
 
 static void pmu_measure_without_files_is_one_count(void **state) {
-  uvperf__pmu_measure_t measure;
-
-  assert_int_equal(measure_of(NULL, NULL, &measure), 0);
+  assert_int_equal(measure_of(NULL, NULL), 0);
   assert_true(measure.scale == 1);
   assert_string_equal(measure.unit, "");
   assert_int_equal(measure.is_per_package, 0);
@@ -181,7 +177,6 @@ static void pmu_measure_without_files_is_one_count(void **state) {
 
 /* A further file could not have such a long name. */
 static void pmu_measure_of_the_longest_name_is_one_count(void **state) {
-  uvperf__pmu_measure_t measure;
   char name[NAME_MAX + 1], path[PATH_MAX];
 
   memset(name, 'e', NAME_MAX);
@@ -193,19 +188,16 @@ static void pmu_measure_of_the_longest_name_is_one_count(void **state) {
 }
 
 static void pmu_measure_reads_all_four_files(void **state) {
-  uvperf__pmu_measure_t measure;
-
-  assert_int_equal(
-      measure_of("2.3283064365386962890625e-10\n", "Joules\n", &measure), 0);
+  assert_int_equal(measure_of("2.3283064365386962890625e-10\n", "Joules\n"), 0);
   assert_true(measure.scale == 0x1p-32);
   assert_string_equal(measure.unit, "Joules");
   assert_int_equal(measure.is_per_package, 0);
   make_host_write(CPU "/events/energy.per-pkg", "1\n");
-  assert_int_equal(measure_of(NULL, NULL, &measure), 0);
+  assert_int_equal(measure_of(NULL, NULL), 0);
   assert_int_equal(measure.is_per_package, 1);
   assert_int_equal(measure.is_snapshot, 0);
   make_host_write(CPU "/events/energy.snapshot", "1\n");
-  assert_int_equal(measure_of(NULL, NULL, &measure), 0);
+  assert_int_equal(measure_of(NULL, NULL), 0);
   assert_int_equal(measure.is_snapshot, 1);
 }
 
@@ -223,11 +215,10 @@ static const char *const scales[] = {
 
 /* The tests run in the C locale, where strtod(3) is right. */
 static void pmu_scale_is_exactly_the_kernels(void **state) {
-  uvperf__pmu_measure_t measure;
   size_t i;
 
   for (i = 0; i < COUNT_OF(scales); i++) {
-    assert_int_equal(measure_of(scales[i], NULL, &measure), 0);
+    assert_int_equal(measure_of(scales[i], NULL), 0);
     assert_true(measure.scale == strtod(scales[i], NULL));
   }
 }
@@ -254,12 +245,10 @@ static void make_comma_locale(void) {
 
 /* In a child, because glibc leaks the memory that it takes for LOCPATH. */
 static int read_scales_with_comma(void *arg) {
-  uvperf__pmu_measure_t measure;
   char event[32];
   locale_t comma;
   size_t i;
 
-  (void)arg;
   setenv("LOCPATH", make_host_root(), 1);
   comma = newlocale(LC_NUMERIC_MASK, "xx_XX", (locale_t)0);
   if (comma == (locale_t)0)
@@ -300,19 +289,18 @@ static void pmu_scale_does_not_depend_on_the_locale(void **state) {
 static void pmu_measure_of_garbage_is_an_error(void **state) {
   static const char *const bad[] = {"",        "\n",    "x\n",   "0,5\n",
                                     "1e999\n", "inf\n", "nan\n", "1 2\n"};
-  uvperf__pmu_measure_t measure;
   char unit[65];
   size_t i;
 
   memset(unit, 'u', 64);
   unit[64] = '\0';
-  for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-    assert_int_equal(measure_of(bad[i], "s\n", &measure), -EINVAL);
-  assert_int_equal(measure_of("1\n", unit, &measure), -EINVAL);
-  assert_int_equal(measure_of("1\n", unit + 1, &measure), 0);
+  for (i = 0; i < COUNT_OF(bad); i++)
+    assert_int_equal(measure_of(bad[i], "s\n"), -EINVAL);
+  assert_int_equal(measure_of("1\n", unit), -EINVAL);
+  assert_int_equal(measure_of("1\n", unit + 1), 0);
   assert_string_equal(measure.unit, unit + 1);
   make_host_link(CPU "/events/energy.snapshot", "energy.snapshot");
-  assert_int_equal(measure_of("1\n", "s\n", &measure), -ELOOP);
+  assert_int_equal(measure_of("1\n", "s\n"), -ELOOP);
   assert_int_equal(uvperf__pmu_measure("cpu", "none", &measure), -ENOENT);
 }
 

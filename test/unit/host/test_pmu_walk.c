@@ -5,7 +5,6 @@
 #include "make_host.h"
 #include "make_tree.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -128,17 +127,14 @@ static void pmu_walk_events_shows_terms_and_measure(void **state) {
 }
 
 static int stop_pmu(const uvperf_pmu_t *pmu, void *arg) {
-  (void)pmu;
   return ++*(int *)arg;
 }
 
 static int stop_format(const uvperf_pmu_format_t *format, void *arg) {
-  (void)format;
   return ++*(int *)arg;
 }
 
 static int stop_event(const uvperf_pmu_event_t *event, void *arg) {
-  (void)event;
   return ++*(int *)arg;
 }
 
@@ -188,7 +184,6 @@ static int walk_without_fds(void *arg) {
   struct rlimit limit = {(rlim_t)next + 1, (rlim_t)next + 1};
   shown_t shown = {0};
 
-  (void)arg;
   close(next);
   if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
     return 1;

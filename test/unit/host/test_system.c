@@ -4,7 +4,6 @@
 #include "make_host.h"
 #include "make_tree.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -35,7 +34,7 @@ static void system_number_reads_first_line(void **state) {
   };
   size_t i;
 
-  for (i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+  for (i = 0; i < COUNT_OF(good); i++) {
     int64_t value = 99;
 
     make_host_write(PARANOID, good[i].text);
@@ -61,7 +60,7 @@ static void system_number_of_garbage_is_an_error(void **state) {
   };
   size_t i;
 
-  for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+  for (i = 0; i < COUNT_OF(bad); i++) {
     int64_t value = 99;
 
     make_host_write(PARANOID, bad[i].text);
@@ -84,40 +83,44 @@ static void system_number_of_no_file_is_errno(void **state) {
   assert_int_equal(uvperf__system_number(long_path, &value), -ENAMETOOLONG);
 }
 
-static void system_limits_come_each_from_their_file(void **state) {
+static void expect_number(const char *path, int64_t expected) {
   int64_t value;
 
+  assert_int_equal(uvperf__system_number(path, &value), 0);
+  assert_int_equal(value, expected);
+}
+
+static void system_limits_come_each_from_their_file(void **state) {
   make_host_write(PARANOID, "-1\n");
   make_host_write("/proc/sys/kernel/perf_event_mlock_kb", "516\n");
   make_host_write("/proc/sys/kernel/perf_event_max_sample_rate", "100000\n");
   make_host_write("/proc/sys/kernel/perf_event_max_stack", "127\n");
-  assert_int_equal(uvperf__system_number(UVPERF__PARANOID, &value), 0);
-  assert_int_equal(value, -1);
-  assert_int_equal(uvperf__system_number(UVPERF__MLOCK_KB, &value), 0);
-  assert_int_equal(value, 516);
-  assert_int_equal(uvperf__system_number(UVPERF__MAX_SAMPLE_RATE, &value), 0);
-  assert_int_equal(value, 100000);
-  assert_int_equal(uvperf__system_number(UVPERF__MAX_STACK, &value), 0);
-  assert_int_equal(value, 127);
+  expect_number(UVPERF__PARANOID, -1);
+  expect_number(UVPERF__MLOCK_KB, 516);
+  expect_number(UVPERF__MAX_SAMPLE_RATE, 100000);
+  expect_number(UVPERF__MAX_STACK, 127);
+}
+
+/* Reads a line into so many bytes. */
+static void expect_line(const char *key, size_t size, int rc,
+                        const char *expected) {
+  char text[32];
+
+  assert_int_equal(uvperf__system_line(STATUS, key, text, size), rc);
+  assert_string_equal(text, expected);
 }
 
 static void system_line_starts_with_key(void **state) {
-  char text[32];
-
   make_host_write(STATUS, "Name:\tCap: 1\nCap:\t2\nCap:\t3\n");
-  assert_int_equal(uvperf__system_line(STATUS, "Cap:", text, sizeof(text)), 0);
-  assert_string_equal(text, "\t2");
-  assert_int_equal(uvperf__system_line(STATUS, "", text, 8), 0);
-  assert_string_equal(text, "Name:\tC");
-  assert_int_equal(uvperf__system_line(STATUS, "Uid:", text, sizeof(text)),
-                   -ENODATA);
-  assert_string_equal(text, "");
+  expect_line("Cap:", 32, 0, "\t2");
+  expect_line("", 8, 0, "Name:\tC");
+  expect_line("Uid:", 32, -ENODATA, "");
 }
 
 /* Groups: of /proc/self/status can have 65,536 numbers. The key is put at every
  * place of the long line, so also at the start of each read. */
 static void system_line_is_not_found_inside_a_long_line(void **state) {
-  char content[4100], text[32];
+  char content[4100];
   size_t at;
 
   for (at = 1; at < 3000; at += 7) {
@@ -125,16 +128,14 @@ static void system_line_is_not_found_inside_a_long_line(void **state) {
     memcpy(content + at, "Cap:1", 5);
     strcpy(content + 4000, "\nCap:2\n");
     make_host_write(STATUS, content);
-    assert_int_equal(uvperf__system_line(STATUS, "Cap:", text, sizeof(text)),
-                     0);
-    assert_string_equal(text, "2");
+    expect_line("Cap:", 32, 0, "2");
   }
 }
 
 /* The line begins at every place around the end of a read, with and without a
  * newline at its end. */
 static void system_line_across_reads_is_found(void **state) {
-  char content[4200], text[32];
+  char content[4200];
   size_t at;
 
   for (at = 1000; at < 1050; at++) {
@@ -142,17 +143,13 @@ static void system_line_across_reads_is_found(void **state) {
     content[at - 1] = '\n';
     strcpy(content + at, "Cap:\t12345678\n");
     make_host_write(STATUS, content);
-    assert_int_equal(uvperf__system_line(STATUS, "Cap:", text, sizeof(text)),
-                     0);
-    assert_string_equal(text, "\t12345678");
+    expect_line("Cap:", 32, 0, "\t12345678");
     content[strlen(content) - 1] = '\0';
     make_host_write(STATUS, content);
-    assert_int_equal(uvperf__system_line(STATUS, "Cap:", text, 5), 0);
-    assert_string_equal(text, "\t123");
+    expect_line("Cap:", 5, 0, "\t123");
     content[at + 3] = '\0';
     make_host_write(STATUS, content);
-    assert_int_equal(uvperf__system_line(STATUS, "Cap:", text, sizeof(text)),
-                     -ENODATA);
+    expect_line("Cap:", 32, -ENODATA, "");
   }
 }
 
@@ -169,7 +166,7 @@ static void system_is_perfmon_checks_two_bits(void **state) {
   size_t i;
 
   assert_int_equal(uvperf__system_is_perfmon(), -ENOENT);
-  for (i = 0; i < sizeof(caps) / sizeof(caps[0]); i++) {
+  for (i = 0; i < COUNT_OF(caps); i++) {
     make_host_write(STATUS, caps[i].text);
     assert_int_equal(uvperf__system_is_perfmon(), caps[i].has);
   }
@@ -191,7 +188,7 @@ static void system_cpu_list_of_garbage_is_einval(void **state) {
                              "0;1\n", "-2\n", "0-99999999999\n"};
   size_t i;
 
-  for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+  for (i = 0; i < COUNT_OF(bad); i++) {
     make_host_write(ONLINE, bad[i]);
     assert_int_equal(uvperf__system_online_cpus(), -EINVAL);
     assert_int_equal(uvperf__system_has_cpu("online", 0), -EINVAL);
@@ -296,7 +293,7 @@ static void system_user_namespace_is_detected_by_its_map(void **state) {
   size_t i;
 
   assert_int_equal(uvperf__system_is_user_namespace(), -ENOENT);
-  for (i = 0; i < sizeof(maps) / sizeof(maps[0]); i++) {
+  for (i = 0; i < COUNT_OF(maps); i++) {
     make_host_write(UID_MAP, maps[i].map);
     assert_int_equal(uvperf__system_is_user_namespace(), maps[i].is);
   }
@@ -329,6 +326,14 @@ static void system_user_namespace_without_kernel_support_is_0(void **state) {
   assert_int_equal(uvperf__system_is_user_namespace(), 0);
 }
 
+static void expect_ahead(int clockid, int rc, int64_t expected) {
+  int64_t ns = 1;
+
+  assert_int_equal(uvperf__system_clock_ahead(clockid, &ns), rc);
+  if (rc == 0)
+    assert_int_equal(ns, expected);
+}
+
 static void system_clock_is_ahead_in_a_time_namespace(void **state) {
   const struct {
     int clockid;
@@ -340,39 +345,33 @@ static void system_clock_is_ahead_in_a_time_namespace(void **state) {
       {CLOCK_REALTIME, 0},
       {CLOCK_TAI, 0},
   };
-  int64_t ns = 1;
   size_t i;
 
-  assert_int_equal(uvperf__system_clock_ahead(CLOCK_MONOTONIC, &ns), 0);
-  assert_int_equal(ns, 0);
+  expect_ahead(CLOCK_MONOTONIC, 0, 0);
   make_host_write("/proc/thread-self/ns/other", "");
   make_host_write("/proc/self/timens_offsets",
                   "monotonic          99         5\n"
                   "boottime           -2 500000000\n");
   link_to("/proc/thread-self/ns/time", "time:[4026532567]");
   link_to("/proc/thread-self/ns/time_for_children", "time:[4026532567]");
-  for (i = 0; i < sizeof(clocks) / sizeof(clocks[0]); i++) {
-    assert_int_equal(uvperf__system_clock_ahead(clocks[i].clockid, &ns), 0);
-    assert_int_equal(ns, clocks[i].ns);
+  for (i = 0; i < COUNT_OF(clocks); i++) {
+    expect_ahead(clocks[i].clockid, 0, clocks[i].ns);
   }
 }
 
 /* Those offsets are of the children. */
 static void system_clock_after_unshare_is_that_of_before(void **state) {
-  int64_t ns;
-
   make_host_write("/proc/self/timens_offsets", "monotonic 99 5\n");
   make_host_write("/proc/thread-self/ns/other", "");
   link_to("/proc/thread-self/ns/time_for_children", "time:[4026532567]");
   link_to("/proc/thread-self/ns/time", "time:[4026531834]");
-  assert_int_equal(uvperf__system_clock_ahead(CLOCK_MONOTONIC, &ns), 0);
-  assert_int_equal(ns, 0);
+  expect_ahead(CLOCK_MONOTONIC, 0, 0);
   link_to("/proc/thread-self/ns/time", "time:[4026532568]");
-  assert_int_equal(uvperf__system_clock_ahead(CLOCK_MONOTONIC, &ns), -ENODATA);
+  expect_ahead(CLOCK_MONOTONIC, -ENODATA, 0);
   /* The first thread has ended. */
   link_to("/proc/thread-self/ns/time", "time:[4026532567]");
   make_host_write("/proc/self/timens_offsets", "");
-  assert_int_equal(uvperf__system_clock_ahead(CLOCK_MONOTONIC, &ns), -ENODATA);
+  expect_ahead(CLOCK_MONOTONIC, -ENODATA, 0);
 }
 
 static void system_kernel_is_of_two_numbers(void **state) {

@@ -4,7 +4,6 @@
 #include "support.h"
 #include "make_host.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/resource.h>
@@ -24,9 +23,10 @@
 
 /* -- under a scripted root ------------------------------------------------ */
 
+static uvperf_limits_t limits;
+
 /* Nothing is known until a test sets it. */
 static uvperf_limits_t unknown(void) {
-  uvperf_limits_t limits;
   int64_t values[sizeof(limits) / sizeof(int64_t)];
   size_t i;
 
@@ -38,8 +38,6 @@ static uvperf_limits_t unknown(void) {
 
 /* The struct is nothing but numbers. */
 static void expect(const uvperf_limits_t *expected) {
-  uvperf_limits_t limits;
-
   memset(&limits, 0, sizeof(limits));
   uvperf_system_limits(&limits);
   assert_memory_equal(&limits, expected, sizeof(limits));
@@ -178,7 +176,6 @@ static int64_t read_number(const char *path) {
  * it. */
 static void limits_of_this_system_are_its_files(void **state) {
   struct utsname name;
-  uvperf_limits_t limits;
   char version[64];
 
   assert_int_equal(uvperf_system_limits(&limits), 0);
@@ -204,7 +201,6 @@ static int64_t of_rlimit(rlim_t value) {
 
 static void limits_of_this_process_equal_getrlimit(void **state) {
   struct rlimit files, memory, lower;
-  uvperf_limits_t limits;
 
   assert_int_equal(getrlimit(RLIMIT_NOFILE, &files), 0);
   assert_int_equal(getrlimit(RLIMIT_MEMLOCK, &memory), 0);
@@ -228,8 +224,6 @@ static int64_t has(int capability) {
 }
 
 static void limits_of_this_process_have_its_capabilities(void **state) {
-  uvperf_limits_t limits;
-
   assert_int_equal(uvperf_system_limits(&limits), 0);
   assert_true(limits.cap_perfmon == has(38));
   assert_true(limits.cap_sys_admin == has(CAP_SYS_ADMIN));
@@ -252,7 +246,6 @@ typedef struct namespace_s {
 /* The exit status says which check failed. */
 static int look_in_namespace(void *arg) {
   const namespace_t *pipes = arg;
-  uvperf_limits_t limits;
   char byte = '!';
 
   if (unshare(CLONE_NEWUSER) != 0)

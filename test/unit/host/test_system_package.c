@@ -3,8 +3,6 @@
 #include "support.h"
 #include "make_host.h"
 
-#include <errno.h>
-
 #include "host/system.h"
 
 static void write_id(int cpu, const char *name, const char *text) {
@@ -28,7 +26,7 @@ static void packages_differ_by_socket_and_die(void **state) {
     const char *die;
   } cpus[] = {{"0\n", "0\n"}, {"0\n", "1\n"}, {"1\n", "0\n"},
               {"1\n", "1\n"}, {"7\n", "0\n"}, {"256\n", "65535\n"}};
-  const int nr = (int)(sizeof(cpus) / sizeof(cpus[0]));
+  const int nr = (int)(COUNT_OF(cpus));
   int i, j;
 
   for (i = 0; i < nr; i++) {

@@ -6,7 +6,6 @@
 #include "support.h"
 #include "make_host.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -15,13 +14,14 @@
 #include "host/target.h"
 #include "host/task.h"
 
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-#define ONLINE          "/sys/devices/system/cpu/online"
-#define PRESENT         "/sys/devices/system/cpu/present"
+#define ONLINE  "/sys/devices/system/cpu/online"
+#define PRESENT "/sys/devices/system/cpu/present"
 /* The fields of a stat file, from the state to the start. */
 #define FIELDS "S 1 2 3 0 -1 4194560 5 6 7 8 9 10 11 12 20 0 1 0"
 
 /* -- wrong on any machine ------------------------------------------------- */
+
+static uvperf_error_t error;
 
 static void target_is_right_or_names_the_wrong_field(void **state) {
   /* A target, and the code and text of its fault. */
@@ -85,7 +85,6 @@ static void target_is_right_or_names_the_wrong_field(void **state) {
       {UVPERF_TARGET_PROCESS, 1, NULL, "", 0, 0, -EINVAL,
        "target.cgroup is set, but UVPERF_TARGET_PROCESS"},
   };
-  uvperf_error_t error;
   size_t i;
 
   for (i = 0; i < COUNT_OF(targets); i++) {
@@ -116,38 +115,39 @@ static uvperf_target_t target_of(uint32_t type, int pid, const char *cpus) {
   return target;
 }
 
+static uvperf__target_spots_t spots;
+
 /* Prints the places as "pid:cpu:start …", with what has to be set. */
-static void show(const uvperf__target_spots_t *spots, char text[512]) {
+static void show(char text[512]) {
   size_t i, used = 0;
 
   text[0] = '\0';
-  for (i = 0; i < spots->nr_spots; i++)
+  for (i = 0; i < spots.nr_spots; i++)
     used += (size_t)snprintf(text + used, 512 - used, "%s%d:%d:%llu",
-                             i == 0 ? "" : " ", spots->spots[i].pid,
-                             spots->spots[i].cpu,
-                             (unsigned long long)spots->spots[i].start);
-  snprintf(text + used, 512 - used, "%s%s", spots->inherit ? " inherit" : "",
-           spots->on_exec ? " on_exec" : "");
+                             i == 0 ? "" : " ", spots.spots[i].pid,
+                             spots.spots[i].cpu,
+                             (unsigned long long)spots.spots[i].start);
+  snprintf(text + used, 512 - used, "%s%s", spots.inherit ? " inherit" : "",
+           spots.on_exec ? " on_exec" : "");
 }
 
 static int expand_one(const uvperf_target_t *target, int has_rings,
-                      uvperf__target_spots_t *spots, uvperf_error_t *error) {
+                      uvperf_error_t *it) {
   uvperf__target_context_t look = {has_rings, 0, 0, 0, 0, "target.cpus"};
 
-  return uvperf__target_expand(&look, target, spots, error);
+  return uvperf__target_expand(&look, target, &spots, it);
 }
 
 static void expect(const uvperf_target_t *target, const char *expected) {
   size_t fds = support_count_fds();
-  uvperf__target_spots_t spots;
-  uvperf_error_t error = {0};
   char text[512];
 
-  if (expand_one(target, 0, &spots, &error) != 0)
+  error = (uvperf_error_t){0};
+  if (expand_one(target, 0, &error) != 0)
     fail_msg("%s: %s", expected, error.reason);
   assert_int_equal(spots.cgroup_fd, -1);
   assert_int_equal(error.code, 0);
-  show(&spots, text);
+  show(text);
   assert_string_equal(text, expected);
   uvperf__target_free(&spots);
   uvperf__target_free(&spots);
@@ -158,10 +158,9 @@ static void expect(const uvperf_target_t *target, const char *expected) {
 static void refused(const uvperf_target_t *target, int code, int cause,
                     const char *piece) {
   size_t fds = support_count_fds();
-  uvperf__target_spots_t spots;
-  uvperf_error_t error = {0};
 
-  assert_int_equal(expand_one(target, 0, &spots, &error), code);
+  error = (uvperf_error_t){0};
+  assert_int_equal(expand_one(target, 0, &error), code);
   assert_int_equal(error.code, code);
   assert_int_equal(error.cause, cause);
   if (strstr(error.reason, piece) == NULL)
@@ -170,20 +169,19 @@ static void refused(const uvperf_target_t *target, int code, int cause,
   assert_int_equal(spots.nr_spots, 0);
   assert_int_equal(spots.cgroup_fd, -1);
   uvperf__target_free(&spots);
-  assert_int_equal(expand_one(target, 0, &spots, NULL), code);
+  assert_int_equal(expand_one(target, 0, NULL), code);
   assert_int_equal(support_count_fds(), fds);
   fake_assert_clean();
 }
 
 static void expect_for_rings(const uvperf_target_t *target,
                              const char *expected) {
-  uvperf__target_spots_t spots;
-  uvperf_error_t error = {0};
   char text[512];
 
-  if (expand_one(target, 1, &spots, &error) != 0)
+  error = (uvperf_error_t){0};
+  if (expand_one(target, 1, &error) != 0)
     fail_msg("%s: %s", expected, error.reason);
-  show(&spots, text);
+  show(text);
   assert_string_equal(text, expected);
   uvperf__target_free(&spots);
   fake_assert_clean();
@@ -205,15 +203,13 @@ static void task_for_rings_is_on_each_cpu_that_is_present(void **state) {
 
 static void task_for_rings_is_on_the_online_cpus_by_default(void **state) {
   uvperf_target_t thread = target_of(UVPERF_TARGET_THREAD, 7, NULL);
-  uvperf__target_spots_t spots;
-  uvperf_error_t error;
 
   make_host_write(ONLINE, "0,3\n");
   expect_for_rings(&thread, "7:0:0 7:3:0");
   make_host_write(PRESENT, "all\n");
   expect_for_rings(&thread, "7:0:0 7:3:0");
   make_host_write(ONLINE, "all\n");
-  assert_int_equal(expand_one(&thread, 1, &spots, &error), -EINVAL);
+  assert_int_equal(expand_one(&thread, 1, &error), -EINVAL);
   assert_int_equal(error.cause, UVPERF_CAUSE_NO_CPU);
 }
 
@@ -307,7 +303,6 @@ static void thread_is_as_named(void **state) {
 
 static uint64_t start_seen(uvperf__target_context_t *look) {
   uvperf_target_t target = target_of(UVPERF_TARGET_THREAD, 78, NULL);
-  uvperf__target_spots_t spots;
   uint64_t start;
 
   assert_int_equal(uvperf__target_expand(look, &target, &spots, NULL), 0);
@@ -404,9 +399,7 @@ static void target_to_be_listed_later_is_identified_now(void **state) {
                                    UVPERF_TARGET_PROCESS,
                                    UVPERF_TARGET_COMMAND};
   uvperf__target_context_t look = {0, 0, 0, 78, 0, "target.cpus"};
-  uvperf__target_spots_t spots;
   uvperf_target_t target;
-  uvperf_error_t error;
   size_t i;
 
   own_proc();
@@ -467,12 +460,11 @@ typedef struct forbidden_s {
 static int expand_forbidden(void *arg) {
   const forbidden_t *forbidden = arg;
   uvperf_target_t target = target_of(UVPERF_TARGET_PROCESS, 78, NULL);
-  uvperf__target_spots_t spots;
-  uvperf_error_t error = {0};
   uvperf__task_t task;
 
+  error = (uvperf_error_t){0};
   explain_filter_call(forbidden->call, forbidden->code);
-  if (expand_one(&target, 0, &spots, &error) != -EPERM)
+  if (expand_one(&target, 0, &error) != -EPERM)
     return 1;
   if (error.code != -EPERM || error.cause != UVPERF_CAUSE_PERMISSION)
     return 2;
@@ -524,8 +516,6 @@ static void targets_without_memory_are_enomem(void **state) {
       target_of(UVPERF_TARGET_COMMAND, 78, NULL),
   };
   size_t fds = support_count_fds(), i;
-  uvperf__target_spots_t spots;
-  uvperf_error_t error;
   unsigned nth;
   int rc;
 
@@ -537,7 +527,7 @@ static void targets_without_memory_are_enomem(void **state) {
     for (nth = 1;; nth++) {
       fake_kernel_reset();
       fake_fail(FAKE_CALLOC, nth, -ENOMEM);
-      rc = expand_one(&targets[i], 0, &spots, &error);
+      rc = expand_one(&targets[i], 0, &error);
       if (fake_failures() == 0)
         break;
       assert_int_equal(rc, -ENOMEM);
@@ -554,10 +544,9 @@ static void targets_without_memory_are_enomem(void **state) {
 
 /* Whether lack of fds is reported, for each file that is read. */
 static int is_honest(const uvperf_target_t *target, rlim_t limit) {
-  uvperf__target_spots_t spots;
-  uvperf_error_t error = {0};
+  error = (uvperf_error_t){0};
 
-  return expand_one(target, 0, &spots, &error) == -EMFILE &&
+  return expand_one(target, 0, &error) == -EMFILE &&
          error.cause == UVPERF_CAUSE_FILES && error.limit == limit &&
          error.needed == limit + 1 &&
          strstr(error.reason, " fds of RLIMIT_NOFILE ") != NULL;
@@ -571,19 +560,13 @@ static int expand_without_fds(void *arg) {
       target_of(UVPERF_TARGET_PROCESS, 78, NULL),
       target_of(UVPERF_TARGET_COMMAND, 78, NULL),
   };
-  int next = open("/dev/null", O_RDONLY | O_CLOEXEC);
-  struct rlimit limit;
+  const uint64_t limit = support_limit_fds(0);
   size_t i;
 
-  (void)arg;
-  close(next);
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
-    return 1;
-  limit.rlim_cur = (rlim_t)next;
-  if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
+  if (limit == 0)
     return 1;
   for (i = 0; i < COUNT_OF(targets); i++)
-    if (!is_honest(&targets[i], limit.rlim_cur))
+    if (!is_honest(&targets[i], limit))
       return 2 + (int)i;
   return 0;
 }

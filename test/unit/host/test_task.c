@@ -5,9 +5,7 @@
 #include "make_host.h"
 #include "make_tree.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -44,6 +42,8 @@ static void write_status(int process, int id, unsigned threads) {
 
 /* -- one task ------------------------------------------------------------- */
 
+static uvperf__task_t task;
+
 static void task_name_may_hold_anything(void **state) {
   static const char *const names[] = {"a",
                                       "(sd-pam)",
@@ -56,10 +56,9 @@ static void task_name_may_hold_anything(void **state) {
                                       "))))",
                                       "",
                                       "0123456789abcdef0123456789abcdef"};
-  uvperf__task_t task;
   size_t i;
 
-  for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+  for (i = 0; i < COUNT_OF(names); i++) {
     write_stat(12, 12, names[i], 'S', 1000 + i);
     assert_int_equal(uvperf__task_read(12, &task), 0);
     assert_int_equal(task.id, 12);
@@ -70,7 +69,6 @@ static void task_name_may_hold_anything(void **state) {
 
 static void task_has_ended_in_two_states(void **state) {
   static const char states[] = "RSDTtIPZX";
-  uvperf__task_t task;
   size_t i;
 
   for (i = 0; i + 1 < sizeof(states); i++) {
@@ -82,8 +80,6 @@ static void task_has_ended_in_two_states(void **state) {
 }
 
 static void task_start_has_64_bits(void **state) {
-  uvperf__task_t task;
-
   write_stat(12, 12, "a", 'R', UINT64_MAX);
   assert_int_equal(uvperf__task_read(12, &task), 0);
   assert_true(task.start == UINT64_MAX);
@@ -108,10 +104,9 @@ static void invalid_task_stat_is_an_error(void **state) {
       "12 (a) R " FIELDS_4_TO_21 " 77x 0",
   };
   char much[3000];
-  uvperf__task_t task;
   size_t i;
 
-  for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+  for (i = 0; i < COUNT_OF(bad); i++) {
     write_file(12, 12, bad[i]);
     assert_int_equal(uvperf__task_read(12, &task), -EINVAL);
     assert_int_equal(uvperf__task_is_gone(12, 77), -EINVAL);
@@ -126,7 +121,6 @@ static void invalid_task_stat_is_an_error(void **state) {
 
 static void task_without_a_file_differs_from_a_hidden_one(void **state) {
   uvperf__tasks_t threads;
-  uvperf__task_t task;
 
   fake_fail_from(FAKE_HAS_TASK, 1, -ESRCH);
   assert_int_equal(uvperf__task_read(12, &task), -ESRCH);
@@ -167,7 +161,7 @@ static void proc_is_own_if_a_task_has_one_id(void **state) {
   size_t i;
 
   assert_int_equal(uvperf__task_proc_is_own(), 0);
-  for (i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+  for (i = 0; i < COUNT_OF(files); i++) {
     make_host_write("/proc/self/status", files[i].status);
     assert_int_equal(uvperf__task_proc_is_own(), files[i].is_own);
   }
@@ -302,8 +296,6 @@ static int end_with_stat(const char *path) {
 }
 
 static void task_of_a_pidfd_that_ends_meanwhile_is_esrch(void **state) {
-  uvperf__task_t task;
-
   make_host_write("/proc/self/status", "NSpid:\t12\n");
   make_host_write("/proc/thread-self/fdinfo/0", "Pid:\t12\n");
   write_stat(12, 12, "a", 'S', 7);
@@ -329,13 +321,12 @@ static void task_of_a_pidfd_is_found_or_reported(void **state) {
       {"pos:\t0\nPid:\t12\n", "12\t1", -ENOENT, UVPERF_CAUSE_NO_TASK},
   };
   uvperf_error_t error;
-  uvperf__task_t task;
   char path[64], text[64];
   size_t i;
 
   write_stat(12, 12, "a", 'S', 7);
   fake_fail_from(FAKE_HAS_TASK, 1, -EPERM);
-  for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+  for (i = 0; i < COUNT_OF(rows); i++) {
     snprintf(text, sizeof(text), "NSpid:\t%s\n", rows[i].nspid);
     make_host_write("/proc/self/status", text);
     snprintf(path, sizeof(path), "/proc/thread-self/fdinfo/%zu", i);
@@ -427,7 +418,6 @@ static void threads_that_have_ended_are_left_out(void **state) {
 }
 
 static int exit_at_once(void *arg) {
-  (void)arg;
   return 0;
 }
 
@@ -542,9 +532,8 @@ static void threads_without_memory_are_enomem(void **state) {
 
 /* In a child because of the limit: the result of a call that may open `more`
  * fds. */
-static int is_honest(rlim_t more) {
+static int is_honest(unsigned more) {
   uvperf__tasks_t threads;
-  uvperf__task_t task;
   int rc = uvperf__task_threads(12, &threads);
 
   if (more == 0)
@@ -556,21 +545,11 @@ static int is_honest(rlim_t more) {
 }
 
 static int look_with_few_fds(void *arg) {
-  int next = open("/dev/null", O_RDONLY | O_CLOEXEC);
-  struct rlimit limit;
-  rlim_t more;
+  unsigned more;
 
-  (void)arg;
-  close(next);
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
-    return 1;
-  for (more = 0; more < 2; more++) {
-    limit.rlim_cur = (rlim_t)next + more;
-    if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
+  for (more = 0; more < 2; more++)
+    if (support_limit_fds(more) == 0 || !is_honest(more))
       return 1;
-    if (!is_honest(more))
-      return 2;
-  }
   return 0;
 }
 

@@ -4,7 +4,6 @@
 #include "make_host.h"
 #include "make_tree.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -138,7 +137,7 @@ static void tracefs_id_of_another_directory_is_einval(void **state) {
   const char *const bad[] = {"", ".", "..", "/", "sched/sched_switch", "a/"};
   size_t i;
 
-  for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+  for (i = 0; i < COUNT_OF(bad); i++) {
     expect_id("sched", bad[i], -EINVAL, 0);
     expect_id(bad[i], "sched_switch", -EINVAL, 0);
   }
@@ -221,15 +220,11 @@ static void tracefs_walk_returns_what_matches(void **state) {
 
 static int stop(const char *category, const char *name, uint64_t id,
                 void *data) {
-  (void)category;
-  (void)name;
-  (void)id;
   *(int *)data += 1;
   return -ENOTDIR;
 }
 
 static int stop_name(const char *name, void *data) {
-  (void)name;
   *(int *)data += 1;
   return -ENOENT;
 }
@@ -354,7 +349,6 @@ static int count_event(const char *category, const char *name, uint64_t id,
 }
 
 static int count_name(const char *name, void *data) {
-  (void)name;
   *(int *)data += 1;
   return 0;
 }
@@ -365,7 +359,6 @@ static int sees_nothing(void *arg) {
   int calls = 0;
   uint64_t id;
 
-  (void)arg;
   if (be_nobody() != 0)
     return 1;
   if (uvperf_tracefs_path(path, &size) != -EACCES)
@@ -388,7 +381,6 @@ static int sees_debugfs(void *arg) {
   char path[64];
   size_t size = sizeof(path);
 
-  (void)arg;
   if (be_nobody() != 0)
     return 1;
   return uvperf_tracefs_path(path, &size) != 0 || strcmp(path, DEBUG) != 0 ? 2
@@ -408,7 +400,6 @@ static int sees_a_part(void *arg) {
   int calls = 0;
   uint64_t id;
 
-  (void)arg;
   if (be_nobody() != 0)
     return 1;
   if (uvperf_tracefs_walk(NULL, NULL, count_event, &calls) != -EACCES ||

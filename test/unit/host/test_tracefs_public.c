@@ -5,7 +5,6 @@
 #include "make_host.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <limits.h>
 #include <sched.h>
 #include <sys/mount.h>

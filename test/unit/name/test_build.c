@@ -3,8 +3,6 @@
 #include "fake_host.h"
 #include "check_parse.h"
 
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-
 #define CYCLES .type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_CPU_CYCLES
 #define CLOCK  .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CPU_CLOCK
 

@@ -5,7 +5,6 @@
 #include "make_host.h"
 #include "make_tree.h"
 
-#include <errno.h>
 #include <linux/hw_breakpoint.h>
 
 #include "attr/attr.h"
@@ -13,8 +12,6 @@
 #include "name/label.h"
 #include "name/parse.h"
 #include "make_names.h"
-
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 static int tree_setup(void **state) {
   if (make_host_setup(state) != 0)
@@ -29,21 +26,20 @@ static int hybrid_tree_setup(void **state) {
 }
 
 /* The label of an attr; parsing it may return another attr. */
-static void expect_text(const struct perf_event_attr *attr,
-                        const char *wanted) {
+static void expect_text(const struct perf_event_attr *it, const char *wanted) {
   char label[UVPERF__LABEL_BYTES];
   size_t size = sizeof(label);
 
-  assert_int_equal(uvperf_attr_label(attr, label, &size), 0);
+  assert_int_equal(uvperf_attr_label(it, label, &size), 0);
   assert_string_equal(label, wanted);
   assert_int_equal(size, strlen(wanted) + 1);
 }
 
 /* The label of an attr that is a name's. */
-static void expect(const struct perf_event_attr *attr, const char *wanted) {
-  const char *fault = event_label_check(attr);
+static void expect(const struct perf_event_attr *it, const char *wanted) {
+  const char *fault = event_label_check(it);
 
-  expect_text(attr, wanted);
+  expect_text(it, wanted);
   if (fault != NULL)
     fail_msg("%s: %s", wanted, fault);
 }
@@ -103,6 +99,8 @@ static void label_of_number_without_name_is_the_number(void **state) {
   expect_pairs(state, pairs, COUNT_OF(pairs));
 }
 
+static struct perf_event_attr attr;
+
 static void label_of_breakpoint_has_its_length_and_access(void **state) {
   static const pair_t pairs[] = {
       {"mem:4096", "mem:0x1000/4:rw"},
@@ -111,7 +109,6 @@ static void label_of_breakpoint_has_its_length_and_access(void **state) {
       {"mem:0/0:rwx", "mem:0x0/0:rwx"},
       {"mem:0x10:w/period=1/u", "mem:0x10/4:w/period=1/u"},
   };
-  struct perf_event_attr attr;
 
   expect_pairs(state, pairs, COUNT_OF(pairs));
   uvperf_attr_breakpoint(&attr, HW_BREAKPOINT_EMPTY, 0x1000, 4);
@@ -137,8 +134,6 @@ static void label_has_the_modifiers_that_parse_to_the_bits(void **state) {
 }
 
 static void label_leaves_out_that_all_is_excluded(void **state) {
-  struct perf_event_attr attr;
-
   uvperf_attr_hardware(&attr, PERF_COUNT_HW_INSTRUCTIONS);
   attr.exclude_kernel = 1;
   expect(&attr, "instructions:uh");
@@ -177,8 +172,6 @@ static void label_has_the_terms_that_parse_to_the_fields(void **state) {
 }
 
 static void label_is_silent_on_a_sample_type_that_no_terms_say(void **state) {
-  struct perf_event_attr attr;
-
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
   uvperf_attr_set_frequency(&attr, 99);
   attr.sample_type = PERF_SAMPLE_TIME | PERF_SAMPLE_CALLCHAIN;
@@ -280,8 +273,6 @@ static void label_takes_one_of_the_terms_that_overlap(void **state) {
 
 /* "low" has the lowest bit, and "middle" shares a bit with it. */
 static void label_needs_terms_that_do_not_overlap(void **state) {
-  struct perf_event_attr attr;
-
   make_host_write("/sys/bus/event_source/devices/a/type", "90\n");
   make_host_write("/sys/bus/event_source/devices/a/format/low", "config:0-7\n");
   make_host_write("/sys/bus/event_source/devices/a/format/middle",
@@ -306,8 +297,6 @@ static void label_of_bits_without_terms_is_raw_or_numbers(void **state) {
 
 /* Such a name would be a pattern, which only lists accept. */
 static void label_avoids_names_that_are_patterns(void **state) {
-  struct perf_event_attr attr;
-
   make_host_write("/sys/bus/event_source/devices/a*/type", "90\n");
   make_host_write("/sys/bus/event_source/devices/a*/format/event",
                   "config:0-7\n");
@@ -349,16 +338,14 @@ static void label_of_hybrid_event_avoids_the_names_of_the_pmu(void **state) {
 }
 
 /* A uprobe of the tree's PMU of type 8. */
-static void make_uprobe(struct perf_event_attr *attr, const char *path,
+static void make_uprobe(struct perf_event_attr *it, const char *path,
                         uint64_t config) {
-  uvperf_attr_init(attr, 8, config);
-  attr->config1 = (uintptr_t)path;
-  attr->config2 = 0x1234;
+  uvperf_attr_init(it, 8, config);
+  it->config1 = (uintptr_t)path;
+  it->config2 = 0x1234;
 }
 
 static void label_of_uprobe_has_path_and_offset(void **state) {
-  struct perf_event_attr attr;
-
   make_uprobe(&attr, "/usr/bin/x", 0);
   expect(&attr, "uprobe/path=\"/usr/bin/x\",offset=0x1234/");
   attr.config2 = 0;
@@ -372,7 +359,6 @@ static void label_of_uprobe_has_path_and_offset(void **state) {
 /* They do not parse: a text may not contain the value of a pointer. */
 static void label_of_uprobe_that_cannot_be_written_is_numbers(void **state) {
   char path[UVPERF__LABEL_BYTES], wanted[128];
-  struct perf_event_attr attr;
 
   make_uprobe(&attr, "/tmp/\"'", 0);
   snprintf(wanted, sizeof(wanted),
@@ -391,8 +377,6 @@ static void label_of_uprobe_that_cannot_be_written_is_numbers(void **state) {
 }
 
 static void label_of_kprobe_has_function_or_address(void **state) {
-  struct perf_event_attr attr;
-
   uvperf_attr_init(&attr, 6, 1);
   attr.config1 = (uintptr_t) "do_sys_openat2";
   expect(&attr, "kprobe/func=\"do_sys_openat2\",retprobe/");
@@ -407,7 +391,6 @@ static void label_of_kprobe_has_function_or_address(void **state) {
 /* The sanitizer watches the end of the memory. */
 static void label_of_short_attr_reads_nothing_after_it(void **state) {
   void *memory = malloc(PERF_ATTR_SIZE_VER0);
-  struct perf_event_attr attr;
 
   assert_non_null(memory);
   uvperf_attr_breakpoint(&attr, HW_BREAKPOINT_W, 0x1000, 4);
@@ -421,7 +404,6 @@ static void label_of_short_attr_reads_nothing_after_it(void **state) {
 }
 
 static void label_with_too_little_room_is_enobufs(void **state) {
-  struct perf_event_attr attr;
   char label[16] = "untouched";
   size_t size = 10;
 
@@ -436,7 +418,6 @@ static void label_with_too_little_room_is_enobufs(void **state) {
 }
 
 static void label_of_bad_arguments_is_einval(void **state) {
-  struct perf_event_attr attr;
   char label[16] = "untouched";
   size_t size = sizeof(label);
 
@@ -468,9 +449,7 @@ int main(void) {
       ON_TREE(label_has_the_terms_that_parse_to_the_fields),
       ON_TREE(label_is_silent_on_a_sample_type_that_no_terms_say),
       ON_TREE(label_of_tracepoint_is_its_category_and_name),
-      cmocka_unit_test_setup_teardown(
-          label_without_sysfs_and_tracefs_is_numbers, make_host_setup,
-          make_host_teardown),
+      MAKE_HOST_TEST(label_without_sysfs_and_tracefs_is_numbers),
       ON_TREE(label_of_pmu_event_is_its_shortest_name),
       ON_TREE(label_of_two_names_of_one_length_is_the_first),
       ON_TREE(label_of_pmu_event_without_name_is_its_terms),

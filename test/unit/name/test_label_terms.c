@@ -37,8 +37,6 @@ static uint64_t draw_number(name_t *name, unsigned int bits) {
   return number >> (64 - 1 - draw(name, bits));
 }
 
-static void put(name_t *name, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
 static void put(name_t *name, const char *format, ...) {
   size_t length = strlen(name->text);
   va_list values;
@@ -151,7 +149,7 @@ static void put_pmu_terms(name_t *name) {
       {"uncore_imc_0", "match", 12},
       {"uncore_imc_0", "opcode", 59},
   };
-  size_t last = sizeof(terms) / sizeof(terms[0]) - 1;
+  size_t last = COUNT_OF(terms) - 1;
   size_t i, first = (size_t)draw(name, last + 1);
 
   name->form = SLASH;
@@ -368,7 +366,7 @@ static void names_on_one_kind_of_cpus_have_labels_that_parse(void **state) {
   };
 
   assert_int_equal(make_names_plant(make_host_root(), "tree.txt"), 0);
-  check_names(kinds, sizeof(kinds) / sizeof(kinds[0]));
+  check_names(kinds, COUNT_OF(kinds));
 }
 
 static void names_on_two_kinds_of_cpus_have_labels_that_parse(void **state) {
@@ -376,17 +374,13 @@ static void names_on_two_kinds_of_cpus_have_labels_that_parse(void **state) {
                                             put_fields};
 
   assert_int_equal(make_names_plant(make_host_root(), "hybrid_tree.txt"), 0);
-  check_names(kinds, sizeof(kinds) / sizeof(kinds[0]));
+  check_names(kinds, COUNT_OF(kinds));
 }
 
 int main(void) {
   static const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(
-          names_on_one_kind_of_cpus_have_labels_that_parse, make_host_setup,
-          make_host_teardown),
-      cmocka_unit_test_setup_teardown(
-          names_on_two_kinds_of_cpus_have_labels_that_parse, make_host_setup,
-          make_host_teardown),
+      MAKE_HOST_TEST(names_on_one_kind_of_cpus_have_labels_that_parse),
+      MAKE_HOST_TEST(names_on_two_kinds_of_cpus_have_labels_that_parse),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

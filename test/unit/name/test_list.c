@@ -7,8 +7,6 @@
 
 #include "name/list.h"
 
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-
 #define ARG  UVPERF_CAUSE_ARGUMENT
 #define NONE UVPERF_CAUSE_NO_EVENT
 

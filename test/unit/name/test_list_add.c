@@ -2,8 +2,6 @@
 /* Attrs that are added to lists of events. */
 #include "support.h"
 
-#include <errno.h>
-
 #include "fake_kernel.h"
 #include "make_names.h"
 #include "make_host.h"

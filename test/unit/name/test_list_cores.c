@@ -11,8 +11,7 @@
 #include "name/list.h"
 #include "uvperf/name.h"
 
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-#define NONE            SIZE_MAX
+#define NONE SIZE_MAX
 
 static void write_pmu(const char *name, const char *type, const char *cpus) {
   char path[128];
@@ -360,7 +359,6 @@ static int check_label(const uvperf_event_name_t *name, void *arg) {
   struct perf_event_attr attr;
   size_t i, size;
 
-  (void)arg;
   assert_int_equal(uvperf_event_list_count(list), 2);
   for (i = 0; i < 2; i++) {
     size = sizeof(label);

@@ -4,14 +4,10 @@
 #include "check_parse.h"
 #include "make_host.h"
 
-#include <fcntl.h>
 #include <ftw.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "name/list.h"
-
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 static void list_events_of_pmus_have_cpus_scale_and_unit(void **state) {
   uvperf_event_list_t *list =
@@ -51,10 +47,11 @@ static void list_events_of_pmus_may_have_names(void **state) {
   uvperf_event_list_free(list);
 }
 
+static uvperf_error_t error;
+
 static void
 list_pmus_of_which_some_lack_an_event_keeps_the_others(void **state) {
   uvperf_event_list_t *list;
-  uvperf_error_t error;
 
   make_host_write(CHECK_PARSE_PMUS "/uncore_imc_2/type", "17\n");
   make_host_write(CHECK_PARSE_PMUS "/uncore_imc_x/type", "18\n");
@@ -73,7 +70,6 @@ list_pmus_of_which_some_lack_an_event_keeps_the_others(void **state) {
 
 static void list_of_bad_cpus_in_sysfs_is_an_error(void **state) {
   uvperf_event_list_t *list;
-  uvperf_error_t error;
 
   make_host_write(CHECK_PARSE_PMUS "/split/cpumask", "0-\n");
   assert_int_equal(uvperf_event_list_parse(&list, "cs, split/deep/", &error),
@@ -90,7 +86,6 @@ static size_t nr_ids;
 
 static int count_id(const char *path, const struct stat *status, int type,
                     struct FTW *ftw) {
-  (void)status;
   nr_ids +=
       type == FTW_F && ftw->level == 3 && strcmp(path + ftw->base, "id") == 0;
   return 0;
@@ -228,7 +223,7 @@ static int is_whole(const uvperf_event_list_t *list,
 
 typedef struct scarce_s {
   const char *names;
-  rlim_t fds; /* how many more may be opened */
+  unsigned fds; /* how many more may be opened */
 } scarce_t;
 
 /* In a child because of the limit. 0: refused for lack of fds; 100: the same
@@ -236,14 +231,9 @@ typedef struct scarce_s {
 static int parse_with_few_fds(void *arg) {
   const scarce_t *scarce = arg;
   uvperf_event_list_t *list, *whole = check_parse_list(scarce->names);
-  int next = open("/dev/null", O_RDONLY | O_CLOEXEC);
-  struct rlimit limit = {(rlim_t)next + scarce->fds,
-                         (rlim_t)next + scarce->fds};
-  uvperf_error_t error;
   int rc;
 
-  close(next);
-  if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
+  if (support_limit_fds(scarce->fds) == 0)
     return 1;
   rc = uvperf_event_list_parse(&list, scarce->names, &error);
   if (rc == 0)
@@ -294,7 +284,6 @@ static void list_reasons_have_no_bytes_that_terminals_heed(void **state) {
   static const char *const names[] = {"pmux[31m//",
                                       "{cs,cs/name='\033[31m'/D}"};
   uvperf_event_list_t *list;
-  uvperf_error_t error;
   size_t i;
 
   make_host_write(CHECK_PARSE_PMUS "/pmu\033[31m/type", "77\n");
@@ -305,39 +294,22 @@ static void list_reasons_have_no_bytes_that_terminals_heed(void **state) {
   }
 }
 
+#define WITH_PMUS(f)                                                           \
+  cmocka_unit_test_setup_teardown(f, check_parse_pmus_setup, make_host_teardown)
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(
-          list_events_of_pmus_have_cpus_scale_and_unit, check_parse_pmus_setup,
-          make_host_teardown),
-      cmocka_unit_test_setup_teardown(list_events_of_pmus_may_have_names,
-                                      check_parse_pmus_setup,
-                                      make_host_teardown),
-      cmocka_unit_test_setup_teardown(
-          list_pmus_of_which_some_lack_an_event_keeps_the_others,
-          check_parse_pmus_setup, make_host_teardown),
-      cmocka_unit_test_setup_teardown(list_of_bad_cpus_in_sysfs_is_an_error,
-                                      check_parse_pmus_setup,
-                                      make_host_teardown),
+      WITH_PMUS(list_events_of_pmus_have_cpus_scale_and_unit),
+      WITH_PMUS(list_events_of_pmus_may_have_names),
+      WITH_PMUS(list_pmus_of_which_some_lack_an_event_keeps_the_others),
+      WITH_PMUS(list_of_bad_cpus_in_sysfs_is_an_error),
       cmocka_unit_test(list_of_all_tracepoints_of_this_machine_is_complete),
-      cmocka_unit_test_setup_teardown(list_returns_per_package_and_snapshot,
-                                      check_parse_pmus_setup,
-                                      make_host_teardown),
-      cmocka_unit_test_setup_teardown(
-          list_reasons_have_no_bytes_that_terminals_heed,
-          check_parse_pmus_setup, make_host_teardown),
-      cmocka_unit_test_setup_teardown(
-          list_patterns_return_each_pmu_that_matches, check_parse_pmus_setup,
-          make_host_teardown),
-      cmocka_unit_test_setup_teardown(list_words_return_each_pmu_that_has_them,
-                                      check_parse_pmus_setup,
-                                      make_host_teardown),
-      cmocka_unit_test_setup_teardown(
-          list_patterns_return_each_tracepoint_that_matches, make_host_setup,
-          make_host_teardown),
-      cmocka_unit_test_setup_teardown(list_is_whole_or_refused_when_fds_run_out,
-                                      check_parse_pmus_setup,
-                                      make_host_teardown),
+      WITH_PMUS(list_returns_per_package_and_snapshot),
+      WITH_PMUS(list_reasons_have_no_bytes_that_terminals_heed),
+      WITH_PMUS(list_patterns_return_each_pmu_that_matches),
+      WITH_PMUS(list_words_return_each_pmu_that_has_them),
+      MAKE_HOST_TEST(list_patterns_return_each_tracepoint_that_matches),
+      WITH_PMUS(list_is_whole_or_refused_when_fds_run_out),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

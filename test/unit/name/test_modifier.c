@@ -5,8 +5,6 @@
 
 #include "name/parse.h"
 
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-
 #define HW(event) .type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_##event
 #define SW(event) .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_##event
 
@@ -76,9 +74,7 @@ static void attr_parse_takes_the_most_precise_from_sysfs(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(attr_parse_knows_modifiers),
-      cmocka_unit_test_setup_teardown(
-          attr_parse_takes_the_most_precise_from_sysfs, make_host_setup,
-          make_host_teardown),
+      MAKE_HOST_TEST(attr_parse_takes_the_most_precise_from_sysfs),
   };
 
   return cmocka_run_group_tests(tests, fake_host_empty, fake_host_real);

@@ -11,8 +11,6 @@
 #include "attr/generic_name.h"
 #include "name/parse.h"
 
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-
 #define HW(event) .type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_##event
 #define SW(event) .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_##event
 #define BP(what, address, length)                                              \

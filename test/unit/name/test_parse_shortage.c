@@ -6,16 +6,12 @@
 #include "make_host.h"
 #include "make_tree.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "name/list.h"
 #include "name/parse.h"
 #include "make_names.h"
-
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 static const char *const names[] = {
     "cycles",
@@ -94,24 +90,17 @@ static int is_honest(const char *text, rlim_t limit, const plenty_t *plenty) {
 /* In a child because of the limit. */
 static int parse_with_few_fds(void *arg) {
   plenty_t plenty[COUNT_OF(names)];
-  int next = open("/dev/null", O_RDONLY | O_CLOEXEC);
-  struct rlimit limit;
+  uint64_t limit;
+  unsigned more;
   size_t i;
 
-  (void)arg;
-  close(next);
   for (i = 0; i < COUNT_OF(names); i++)
     parse_in_plenty(names[i], &plenty[i]);
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
-    return 1;
-  for (limit.rlim_cur = (rlim_t)next; limit.rlim_cur < (rlim_t)next + 4;
-       limit.rlim_cur++) {
-    if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
-      return 1;
+  for (more = 0; more < 4; more++) {
+    limit = support_limit_fds(more);
     for (i = 0; i < COUNT_OF(names); i++)
-      if (!is_honest(names[i], limit.rlim_cur, &plenty[i])) {
-        print_message("%s with %llu fds more\n", names[i],
-                      (unsigned long long)(limit.rlim_cur - (rlim_t)next));
+      if (limit == 0 || !is_honest(names[i], limit, &plenty[i])) {
+        print_message("%s with %u fds more\n", names[i], more);
         return 2;
       }
   }
@@ -126,7 +115,6 @@ static int parse_without_fds(void *arg) {
   struct rlimit limit = {0, 0};
   size_t i;
 
-  (void)arg;
   if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
     return 1;
   for (i = 0; i < COUNT_OF(names); i++) {

@@ -5,12 +5,9 @@
 #include "make_tree.h"
 
 #include <fcntl.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "name/parse.h"
-
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 #define ARG  UVPERF_CAUSE_ARGUMENT
 #define NONE UVPERF_CAUSE_NO_EVENT
@@ -275,12 +272,7 @@ static int is_for_want_of_fds(const char *name) {
 /* Without an fd, and with one for the directory, in a child because of the
  * limit. All events would seem to be missing. */
 static int parse_without_fds(void *arg) {
-  int next = open("/dev/null", O_RDONLY | O_CLOEXEC);
-  struct rlimit limit = {(rlim_t)next, (rlim_t)next};
-
-  (void)arg;
-  close(next);
-  if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
+  if (support_limit_fds(0) == 0)
     return 1;
   if (!is_for_want_of_fds("mem-loads"))
     return 2;
@@ -290,14 +282,7 @@ static int parse_without_fds(void *arg) {
 }
 
 static int parse_with_one_fd(void *arg) {
-  int next = open("/dev/null", O_RDONLY | O_CLOEXEC);
-  struct rlimit limit = {(rlim_t)next + 1, (rlim_t)next + 1};
-
-  (void)arg;
-  close(next);
-  if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
-    return 1;
-  return !is_for_want_of_fds("mem-loads");
+  return support_limit_fds(1) == 0 || !is_for_want_of_fds("mem-loads");
 }
 
 static void pmu_events_without_fds_are_emfile(void **state) {
@@ -316,41 +301,22 @@ static void pmu_of_this_machine_counts_the_time_stamp(void **state) {
   assert_memory_equal(&attr, &again, sizeof(attr));
 }
 
+#define WITH_PMUS(f)                                                           \
+  cmocka_unit_test_setup_teardown(f, check_parse_pmus_setup, make_host_teardown)
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(pmu_events_are_known_in_any_case,
-                                      check_parse_pmus_setup,
-                                      make_host_teardown),
-      cmocka_unit_test_setup_teardown(
-          pmu_generic_events_are_near_misses_if_it_has_them,
-          check_parse_pmus_setup, make_host_teardown),
-      cmocka_unit_test_setup_teardown(pmu_terms_go_where_format_says,
-                                      check_parse_pmus_setup,
-                                      make_host_teardown),
-      cmocka_unit_test_setup_teardown(pmu_events_stand_for_terms,
-                                      check_parse_pmus_setup,
-                                      make_host_teardown),
-      cmocka_unit_test_setup_teardown(pmu_events_are_known_without_their_pmu,
-                                      check_parse_pmus_setup,
-                                      make_host_teardown),
-      cmocka_unit_test_setup_teardown(pmu_has_generic_events_if_it_is_of_cpus,
-                                      check_parse_pmus_setup,
-                                      make_host_teardown),
-      cmocka_unit_test_setup_teardown(pmu_says_how_precise_its_events_are,
-                                      check_parse_pmus_setup,
-                                      make_host_teardown),
-      cmocka_unit_test_setup_teardown(pmu_errors_point_at_the_term,
-                                      check_parse_pmus_setup,
-                                      make_host_teardown),
-      cmocka_unit_test_setup_teardown(pmu_of_a_number_may_be_named_without_it,
-                                      check_parse_pmus_setup,
-                                      make_host_teardown),
-      cmocka_unit_test_setup_teardown(pmu_events_have_scale_and_unit,
-                                      check_parse_pmus_setup,
-                                      make_host_teardown),
-      cmocka_unit_test_setup_teardown(pmu_events_without_fds_are_emfile,
-                                      check_parse_pmus_setup,
-                                      make_host_teardown),
+      WITH_PMUS(pmu_events_are_known_in_any_case),
+      WITH_PMUS(pmu_generic_events_are_near_misses_if_it_has_them),
+      WITH_PMUS(pmu_terms_go_where_format_says),
+      WITH_PMUS(pmu_events_stand_for_terms),
+      WITH_PMUS(pmu_events_are_known_without_their_pmu),
+      WITH_PMUS(pmu_has_generic_events_if_it_is_of_cpus),
+      WITH_PMUS(pmu_says_how_precise_its_events_are),
+      WITH_PMUS(pmu_errors_point_at_the_term),
+      WITH_PMUS(pmu_of_a_number_may_be_named_without_it),
+      WITH_PMUS(pmu_events_have_scale_and_unit),
+      WITH_PMUS(pmu_events_without_fds_are_emfile),
       cmocka_unit_test(pmu_of_this_machine_counts_the_time_stamp),
   };
 

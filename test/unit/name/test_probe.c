@@ -14,8 +14,6 @@
 #include "name/list.h"
 #include "name/parse.h"
 
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-
 #define ARG  UVPERF_CAUSE_ARGUMENT
 #define NONE UVPERF_CAUSE_NO_EVENT
 
@@ -159,10 +157,11 @@ static void probes_that_cannot_be_right_are_refused(void **state) {
   check_parse_bad(bad, COUNT_OF(bad));
 }
 
+static uvperf_error_t error;
+
 static void probes_of_long_names_are_refused(void **state) {
   char name[2 * PATH_MAX];
   uvperf_event_list_t *list;
-  uvperf_error_t error;
   size_t length = strlen("uprobe/path=/");
 
   memset(name, 'x', sizeof(name));
@@ -234,7 +233,6 @@ static void probe_of_a_symbol_stays_in_its_file(void **state) {
 static void expect_symbol_error(const char *path, const char *rest, int code,
                                 const char *text) {
   uvperf_event_list_t *list;
-  uvperf_error_t error;
   char name[PATH_MAX];
 
   probe_name(name, sizeof(name), path, rest);
@@ -270,7 +268,6 @@ static void probe_of_thumb_code_is_refused(void **state) {
 /* perf_event_open(2) takes a negative offset, and counts nothing. */
 static void probes_past_the_end_of_a_file_are_refused(void **state) {
   uvperf_event_list_t *list;
-  uvperf_error_t error;
   char name[PATH_MAX];
 
   probe_name(name, sizeof(name), ELF_PIE,
@@ -284,7 +281,6 @@ static void probes_past_the_end_of_a_file_are_refused(void **state) {
 
 static void expect_path_error(const char *path, int code, const char *text) {
   uvperf_event_list_t *list;
-  uvperf_error_t error;
   char name[PATH_MAX];
 
   probe_name(name, sizeof(name), path, "symbol=x");
@@ -323,7 +319,6 @@ static uint64_t count_calls(uv_loop_t *loop, const char *rest, int nr) {
   uvperf_event_list_t *list;
   uvperf_count_t count;
   uvperf_event_t event;
-  uvperf_error_t error;
   ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
   int i;
 
@@ -357,32 +352,22 @@ static void probes_by_name_count_each_call(void **state) {
   assert_int_equal(count_calls(*state, symbol, 0), 0);
 }
 
+#define TEST(f)                                                                \
+  cmocka_unit_test_setup_teardown(f, probes_setup, make_host_teardown)
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(probes_keep_what_config1_points_to,
-                                      probes_setup, make_host_teardown),
-      cmocka_unit_test_setup_teardown(probes_without_text_need_no_list,
-                                      probes_setup, make_host_teardown),
-      cmocka_unit_test_setup_teardown(probes_of_a_list_stay_apart, probes_setup,
-                                      make_host_teardown),
-      cmocka_unit_test_setup_teardown(probes_that_cannot_be_right_are_refused,
-                                      probes_setup, make_host_teardown),
-      cmocka_unit_test_setup_teardown(probes_of_long_names_are_refused,
-                                      probes_setup, make_host_teardown),
-      cmocka_unit_test_setup_teardown(probes_of_symbols_are_where_the_file_says,
-                                      probes_setup, make_host_teardown),
-      cmocka_unit_test_setup_teardown(probe_of_a_symbol_stays_in_its_file,
-                                      probes_setup, make_host_teardown),
-      cmocka_unit_test_setup_teardown(
-          probes_of_symbols_in_no_regular_file_are_refused, probes_setup,
-          make_host_teardown),
-      cmocka_unit_test_setup_teardown(probes_past_the_end_of_a_file_are_refused,
-                                      probes_setup, make_host_teardown),
-      cmocka_unit_test_setup_teardown(
-          probes_of_unknown_symbols_suggest_the_nearest, probes_setup,
-          make_host_teardown),
-      cmocka_unit_test_setup_teardown(probe_of_thumb_code_is_refused,
-                                      probes_setup, make_host_teardown),
+      TEST(probes_keep_what_config1_points_to),
+      TEST(probes_without_text_need_no_list),
+      TEST(probes_of_a_list_stay_apart),
+      TEST(probes_that_cannot_be_right_are_refused),
+      TEST(probes_of_long_names_are_refused),
+      TEST(probes_of_symbols_are_where_the_file_says),
+      TEST(probe_of_a_symbol_stays_in_its_file),
+      TEST(probes_of_symbols_in_no_regular_file_are_refused),
+      TEST(probes_past_the_end_of_a_file_are_refused),
+      TEST(probes_of_unknown_symbols_suggest_the_nearest),
+      TEST(probe_of_thumb_code_is_refused),
       support_loop_test(probes_by_name_count_each_call),
   };
 

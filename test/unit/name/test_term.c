@@ -5,8 +5,6 @@
 
 #include "name/parse.h"
 
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-
 #define ARG UVPERF_CAUSE_ARGUMENT
 
 #define CYCLES .type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_CPU_CYCLES

@@ -9,8 +9,6 @@
 
 #include "name/parse.h"
 
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-
 #define EVENTS "/sys/kernel/tracing/events"
 
 #define ARG  UVPERF_CAUSE_ARGUMENT
@@ -123,7 +121,6 @@ static int parse_as_nobody(void *arg) {
   struct perf_event_attr attr;
   uvperf_error_t error;
 
-  (void)arg;
   if (setgid(65534) != 0 || setuid(65534) != 0)
     return 2;
   if (uvperf_attr_parse_sized(&attr, sizeof(attr), "sched:sched_switch",
@@ -158,24 +155,17 @@ static void tracepoints_of_this_machine_have_the_id_of_tracefs(void **state) {
   assert_int_equal(attr.config, id);
 }
 
+#define TEST(f)                                                                \
+  cmocka_unit_test_setup_teardown(f, tracefs_setup, make_host_teardown)
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(
-          tracepoints_have_their_id_and_nothing_else, tracefs_setup,
-          make_host_teardown),
-      cmocka_unit_test_setup_teardown(
-          missing_tracepoints_are_reported_with_the_nearest, tracefs_setup,
-          make_host_teardown),
-      cmocka_unit_test_setup_teardown(tracepoints_of_patterns_are_for_lists,
-                                      tracefs_setup, make_host_teardown),
-      cmocka_unit_test_setup_teardown(tracepoints_of_long_names_are_unknown,
-                                      tracefs_setup, make_host_teardown),
-      cmocka_unit_test_setup_teardown(
-          tracepoints_without_tracefs_say_what_to_do, make_host_setup,
-          make_host_teardown),
-      cmocka_unit_test_setup_teardown(
-          tracepoints_that_may_not_be_read_are_a_matter_of_permission,
-          tracefs_setup, make_host_teardown),
+      TEST(tracepoints_have_their_id_and_nothing_else),
+      TEST(missing_tracepoints_are_reported_with_the_nearest),
+      TEST(tracepoints_of_patterns_are_for_lists),
+      TEST(tracepoints_of_long_names_are_unknown),
+      MAKE_HOST_TEST(tracepoints_without_tracefs_say_what_to_do),
+      TEST(tracepoints_that_may_not_be_read_are_a_matter_of_permission),
       cmocka_unit_test(tracepoints_of_this_machine_have_the_id_of_tracefs),
   };
 

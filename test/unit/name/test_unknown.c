@@ -2,13 +2,9 @@
 /* Words that are no event: the error for them. */
 #include "check_parse.h"
 
-#include <errno.h>
-
 #include "name/parse.h"
 #include "make_host.h"
 #include "util/near_miss.h"
-
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 #define ARG  UVPERF_CAUSE_ARGUMENT
 #define NONE UVPERF_CAUSE_NO_EVENT
@@ -57,9 +53,7 @@ static void attr_parse_suggests_no_name_that_is_too_long(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(attr_parse_suggests_a_similar_name),
-      cmocka_unit_test_setup_teardown(
-          attr_parse_suggests_no_name_that_is_too_long, make_host_setup,
-          make_host_teardown),
+      MAKE_HOST_TEST(attr_parse_suggests_no_name_that_is_too_long),
   };
 
   return cmocka_run_group_tests(tests, fake_host_empty, fake_host_real);

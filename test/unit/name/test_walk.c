@@ -4,7 +4,6 @@
 #include "make_host.h"
 #include "make_tree.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <sys/stat.h>
@@ -58,16 +57,28 @@ static int take(const uvperf_event_name_t *name, void *arg) {
   return walked->nr == walked->end_at ? walked->end_with : 0;
 }
 
-static int has(const walked_t *walked, const char *name) {
+static walked_t walked;
+
+static int try_walk(const char *pattern, uint32_t kinds) {
+  memset(&walked, 0, sizeof(walked));
+  return uvperf_event_name_walk(pattern, kinds, take, &walked);
+}
+
+static void walk(const char *pattern, uint32_t kinds) {
+  assert_int_equal(try_walk(pattern, kinds), 0);
+}
+
+static int has(const char *name) {
   char blank[512];
 
   snprintf(blank, sizeof(blank), " %s ", name);
-  return strstr(walked->text, blank) != NULL;
+  return strstr(walked.text, blank) != NULL;
 }
 
-static int walk(const char *pattern, uint32_t kinds, walked_t *walked) {
-  memset(walked, 0, sizeof(*walked));
-  return uvperf_event_name_walk(pattern, kinds, take, walked);
+/* The same, and how many names there are. */
+static void walk_nr(const char *pattern, uint32_t kinds, size_t nr) {
+  walk(pattern, kinds);
+  assert_int_equal(walked.nr, nr);
 }
 
 /* A machine with a PMU of the CPU, one outside the CPUs, and tracepoints. */
@@ -130,25 +141,20 @@ static void event_name_walk_returns_generic_names_that_parse(void **state) {
 }
 
 static void event_name_walk_returns_the_other_spelling(void **state) {
-  walked_t walked;
-
-  assert_int_equal(walk("cpu-cycles", UVPERF_NAME_HARDWARE, &walked), 0);
+  walk("cpu-cycles", UVPERF_NAME_HARDWARE);
   assert_string_equal(walked.alias, "cycles");
-  assert_int_equal(walk("context-switches", UVPERF_NAME_SOFTWARE, &walked), 0);
+  walk("context-switches", UVPERF_NAME_SOFTWARE);
   assert_string_equal(walked.alias, "cs");
-  assert_int_equal(walk("instructions", UVPERF_NAME_HARDWARE, &walked), 0);
+  walk("instructions", UVPERF_NAME_HARDWARE);
   assert_string_equal(walked.alias, "NULL");
-  assert_int_equal(walk("LLC-loads", UVPERF_NAME_CACHE, &walked), 0);
+  walk("LLC-loads", UVPERF_NAME_CACHE);
   assert_string_equal(walked.alias, "NULL");
 }
 
 static void event_name_walk_returns_all_of_a_pmus_event(void **state) {
-  walked_t walked;
-
   make_machine();
   make_host_write(PMUS "/power/events/energy-pkg.per-pkg", "1\n");
-  assert_int_equal(walk("energy-pkg", 0, &walked), 0);
-  assert_int_equal(walked.nr, 1);
+  walk_nr("energy-pkg", 0, 1);
   assert_string_equal(walked.name, "power/energy-pkg/");
   assert_int_equal(walked.last.kind, UVPERF_NAME_PMU);
   assert_int_equal(walked.last.type, 21);
@@ -166,18 +172,15 @@ static void event_name_walk_returns_all_of_a_pmus_event(void **state) {
 
 /* Their list says which CPUs have the PMU: an event moves with its task. */
 static void event_name_walk_of_a_cpus_own_pmu_has_no_cpus(void **state) {
-  walked_t walked;
-
   make_machine();
   make_host_write(PMUS "/cpu/events/count.snapshot", "1\n");
   make_host_write(PMUS "/cpu/events/count", "event=0x1\n");
-  assert_int_equal(walk("cpu/*", UVPERF_NAME_PMU, &walked), 0);
-  assert_int_equal(walked.nr, 2);
-  assert_true(has(&walked, "cpu/cpu-cycles/"));
+  walk_nr("cpu/*", UVPERF_NAME_PMU, 2);
+  assert_true(has("cpu/cpu-cycles/"));
   assert_string_equal(walked.cpus, "NULL");
   assert_string_equal(walked.unit, "");
   assert_true(walked.last.scale == 1);
-  assert_int_equal(walk("count", UVPERF_NAME_PMU, &walked), 0);
+  walk("count", UVPERF_NAME_PMU);
   assert_int_equal(walked.last.is_snapshot, 1);
 }
 
@@ -187,19 +190,18 @@ static void event_name_walk_shows_terms_that_need_a_value(void **state) {
       {"core=?", "hv/tb,core=?/"},
       {"a=?,b=0,c=?", "hv/tb,a=?,c=?/"},
   };
-  walked_t walked;
   size_t i;
 
   make_host_write(PMUS "/hv/type", "30\n");
-  for (i = 0; i < sizeof(terms) / sizeof(terms[0]); i++) {
+  for (i = 0; i < COUNT_OF(terms); i++) {
     make_host_write(PMUS "/hv/events/tb", terms[i][0]);
-    assert_int_equal(walk(NULL, UVPERF_NAME_PMU, &walked), 0);
+    walk(NULL, UVPERF_NAME_PMU);
     assert_string_equal(walked.name, terms[i][1]);
     assert_int_equal(walked.last.needs_value, 1);
     assert_string_equal(walked.terms, terms[i][0]);
   }
   make_host_write(PMUS "/hv/events/tb", "a=1,b,");
-  assert_int_equal(walk(NULL, UVPERF_NAME_PMU, &walked), 0);
+  walk(NULL, UVPERF_NAME_PMU);
   assert_string_equal(walked.name, "hv/tb/");
   assert_int_equal(walked.last.needs_value, 0);
 }
@@ -233,11 +235,10 @@ static void event_name_walk_leaves_out_unparsable_names(void **state) {
   static const char *const odd[] = {"a,b", "a:b", "a b",  "a{b",
                                     "a}b", "a=b", "a\"b", "a'b"};
   char path[128];
-  walked_t walked;
   size_t i;
 
   make_machine();
-  for (i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
+  for (i = 0; i < COUNT_OF(odd); i++) {
     snprintf(path, sizeof(path), PMUS "/cpu/events/%s", odd[i]);
     make_host_write(path, "event=1\n");
     snprintf(path, sizeof(path), PMUS "/%s/type", odd[i]);
@@ -249,37 +250,28 @@ static void event_name_walk_leaves_out_unparsable_names(void **state) {
     snprintf(path, sizeof(path), EVENTS "/%s/x/id", odd[i]);
     make_host_write(path, "7\n");
   }
-  assert_int_equal(
-      walk(NULL, UVPERF_NAME_PMU | UVPERF_NAME_TRACEPOINT, &walked), 0);
-  assert_int_equal(walked.nr, 5);
+  walk_nr(NULL, UVPERF_NAME_PMU | UVPERF_NAME_TRACEPOINT, 5);
 }
 
 /* Such names are patterns, which may match several. */
 static void event_name_walk_leaves_out_patterns(void **state) {
-  walked_t walked;
-
   make_machine();
   make_host_write(PMUS "/a*/type", "40\n");
   make_host_write(PMUS "/a*/events/x", "event=1\n");
   make_host_write(PMUS "/cpu/events/y?", "event=1\n");
   make_host_write(EVENTS "/sched/x?/id", "7\n");
   make_host_write(EVENTS "/s[a]/x/id", "7\n");
-  assert_int_equal(
-      walk(NULL, UVPERF_NAME_PMU | UVPERF_NAME_TRACEPOINT, &walked), 0);
-  assert_int_equal(walked.nr, 6);
-  assert_true(has(&walked, "cpu/y?/"));
+  walk_nr(NULL, UVPERF_NAME_PMU | UVPERF_NAME_TRACEPOINT, 6);
+  assert_true(has("cpu/y?/"));
 }
 
 static void event_name_walk_returns_tracepoints_with_an_id(void **state) {
-  walked_t walked;
-
   make_machine();
-  assert_int_equal(walk(NULL, UVPERF_NAME_TRACEPOINT, &walked), 0);
-  assert_int_equal(walked.nr, 3);
-  assert_true(has(&walked, "sched:sched_switch"));
-  assert_true(has(&walked, "sched:sched_waking"));
-  assert_true(has(&walked, "irq:irq_handler_entry"));
-  assert_int_equal(walk("irq:*", 0, &walked), 0);
+  walk_nr(NULL, UVPERF_NAME_TRACEPOINT, 3);
+  assert_true(has("sched:sched_switch"));
+  assert_true(has("sched:sched_waking"));
+  assert_true(has("irq:irq_handler_entry"));
+  walk("irq:*", 0);
   assert_int_equal(walked.last.kind, UVPERF_NAME_TRACEPOINT);
   assert_int_equal(walked.last.type, PERF_TYPE_TRACEPOINT);
   assert_int_equal(walked.last.config, 99);
@@ -300,12 +292,11 @@ static void event_name_walk_returns_the_requested_kinds(void **state) {
       {UVPERF_NAME_PMU | UVPERF_NAME_SOFTWARE, 14},
       {0, 59},
   };
-  walked_t walked;
   size_t i;
 
   make_machine();
-  for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-    assert_int_equal(walk(NULL, cases[i].kinds, &walked), 0);
+  for (i = 0; i < COUNT_OF(cases); i++) {
+    walk(NULL, cases[i].kinds);
     assert_int_equal(walked.nr, cases[i].nr);
   }
 }
@@ -340,30 +331,27 @@ static void event_name_walk_by_pattern_returns_what_matches(void **state) {
       {"", ""},
       {":", ""},
   };
-  walked_t walked;
   size_t i;
 
   make_machine();
-  for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-    assert_int_equal(walk(cases[i].pattern, 0, &walked), 0);
+  for (i = 0; i < COUNT_OF(cases); i++) {
+    walk(cases[i].pattern, 0);
     assert_string_equal(walked.text, cases[i].names);
   }
 }
 
 static void event_name_walk_takes_patterns_of_any_length(void **state) {
   char pattern[1024];
-  walked_t walked;
 
   make_machine();
   memset(pattern, '*', sizeof(pattern));
   strcpy(pattern + 600, ":irq_*");
-  assert_int_equal(walk(pattern, 0, &walked), 0);
+  walk(pattern, 0);
   assert_string_equal(walked.text, " irq:irq_handler_entry ");
 }
 
 static void event_name_walk_ends_when_the_callback_stops_it(void **state) {
   size_t at;
-  walked_t walked;
 
   make_machine();
   /* One of each source, and codes that look like an error of a source. */
@@ -378,8 +366,9 @@ static void event_name_walk_ends_when_the_callback_stops_it(void **state) {
 }
 
 static void event_name_walk_ends_among_events_of_pmus(void **state) {
-  walked_t walked = {.end_at = 1, .end_with = -ENOENT};
-
+  memset(&walked, 0, sizeof(walked));
+  walked.end_at = 1;
+  walked.end_with = -ENOENT;
   make_machine();
   assert_int_equal(
       uvperf_event_name_walk(NULL, UVPERF_NAME_PMU | UVPERF_NAME_TRACEPOINT,
@@ -392,42 +381,34 @@ static void event_name_walk_ends_among_events_of_pmus(void **state) {
 /* -- unreadable events ---------------------------------------------------- */
 
 static void event_name_walk_without_tracefs_returns_the_rest(void **state) {
-  walked_t walked;
-
   make_host_write(PMUS "/msr/type", "9\n");
   make_host_write(PMUS "/msr/events/tsc", "event=0x00\n");
-  assert_int_equal(walk(NULL, 0, &walked), -ENODEV);
+  assert_int_equal(try_walk(NULL, 0), -ENODEV);
   assert_int_equal(walked.nr, 55);
-  assert_true(has(&walked, "msr/tsc/"));
-  assert_int_equal(walk("tsc", 0, &walked), 0);
-  assert_int_equal(walk("cycles", 0, &walked), 0);
-  assert_int_equal(walk("*cycles", 0, &walked), -ENODEV);
-  assert_int_equal(walk("sched:sched_switch", 0, &walked), -ENODEV);
+  assert_true(has("msr/tsc/"));
+  walk("tsc", 0);
+  walk("cycles", 0);
+  assert_int_equal(try_walk("*cycles", 0), -ENODEV);
+  assert_int_equal(try_walk("sched:sched_switch", 0), -ENODEV);
 }
 
 static void event_name_walk_without_pmus_returns_the_rest(void **state) {
-  walked_t walked;
-
   make_host_write(EVENTS "/sched/sched_switch/id", "316\n");
-  assert_int_equal(walk(NULL, 0, &walked), -ENOENT);
+  assert_int_equal(try_walk(NULL, 0), -ENOENT);
   assert_int_equal(walked.nr, 55);
-  assert_true(has(&walked, "sched:sched_switch"));
+  assert_true(has("sched:sched_switch"));
 }
 
 static void event_name_walk_returns_the_first_of_two_errors(void **state) {
-  walked_t walked;
-
-  assert_int_equal(walk(NULL, 0, &walked), -ENOENT);
+  assert_int_equal(try_walk(NULL, 0), -ENOENT);
   assert_int_equal(walked.nr, 54);
 }
 
 static void event_name_walk_names_the_pmu_that_cannot_be_read(void **state) {
-  walked_t walked;
-
   make_machine();
   make_host_write(PMUS "/loop/type", "50\n");
   make_host_link(PMUS "/loop/events", "events");
-  assert_int_equal(walk(NULL, UVPERF_NAME_PMU, &walked), -ELOOP);
+  assert_int_equal(try_walk(NULL, UVPERF_NAME_PMU), -ELOOP);
   assert_int_equal(walked.nr, 2);
 }
 
@@ -436,7 +417,6 @@ static int remove_power(void *arg) {
   char here[128], away[128], type[160];
   int fd;
 
-  (void)arg;
   alarm(60);
   snprintf(here, sizeof(here), "%s" PMUS "/power", make_host_root());
   snprintf(away, sizeof(away), "%s/away", make_host_root());
@@ -448,7 +428,6 @@ static int remove_power(void *arg) {
 }
 
 static void event_name_walk_leaves_out_a_pmu_that_goes(void **state) {
-  walked_t walked;
   char type[160];
   pid_t child;
 
@@ -457,31 +436,26 @@ static void event_name_walk_leaves_out_a_pmu_that_goes(void **state) {
   assert_int_equal(unlink(type), 0);
   assert_int_equal(mkfifo(type, 0600), 0);
   child = support_fork(remove_power, NULL);
-  assert_int_equal(walk(NULL, UVPERF_NAME_PMU, &walked), 0);
+  walk(NULL, UVPERF_NAME_PMU);
   assert_int_equal(support_wait(child), 0);
   assert_string_equal(walked.text, " cpu/cpu-cycles/ ");
 }
 
 static void event_name_walk_skips_broken_files(void **state) {
-  walked_t walked;
-
   make_machine();
   make_host_write(PMUS "/typeless/events/x", "event=1\n");
   make_host_write(PMUS "/cpu/events/empty", "");
   make_host_write(PMUS "/cpu/events/scaled", "event=1\n");
   make_host_write(PMUS "/cpu/events/scaled.scale", "much\n");
   make_host_write(EVENTS "/sched/odd/id", "x\n");
-  assert_int_equal(walk(NULL, 0, &walked), 0);
-  assert_int_equal(walked.nr, 59);
+  walk_nr(NULL, 0, 59);
 }
 
 static void event_name_walk_refuses_bad_arguments(void **state) {
-  walked_t walked = {.nr = 0};
-
   assert_int_equal(uvperf_event_name_walk(NULL, 0, NULL, NULL), -EINVAL);
-  assert_int_equal(uvperf_event_name_walk(NULL, 32, take, &walked), -EINVAL);
-  assert_int_equal(uvperf_event_name_walk(NULL, UINT32_MAX, take, &walked),
-                   -EINVAL);
+  assert_int_equal(try_walk(NULL, 32), -EINVAL);
+  assert_int_equal(walked.nr, 0);
+  assert_int_equal(try_walk(NULL, UINT32_MAX), -EINVAL);
   assert_int_equal(walked.nr, 0);
 }
 

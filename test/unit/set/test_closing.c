@@ -6,8 +6,6 @@
 #include "fake_pool.h"
 #include "scripted_set.h"
 
-#include <errno.h>
-
 static const scripted_row_t rows[] = {
     {"set_of_tracepoints_is_closed_by_the_pool",
      "records 1; attr 0 type=2; cpus 0-1; set; start; close -> read e0 e2\n"
@@ -95,9 +93,6 @@ static void run_loop(uv_loop_t *loop) {
 
 static void on_target(uvperf_set_t *set, int status, void *data, uint32_t index,
                       const uvperf_error_t *error) {
-  (void)set;
-  (void)index;
-  (void)error;
   *(int *)data = status;
 }
 
@@ -105,16 +100,12 @@ static void on_target(uvperf_set_t *set, int status, void *data, uint32_t index,
 static int take_time_to_open(struct perf_event_attr *attr) {
   static uint64_t now;
 
-  (void)attr;
   fake_clock_set(now += UINT64_C(2000000));
   return 0;
 }
 
 static int take_time(fake_event_t *fake, unsigned long request,
                      uintptr_t argument) {
-  (void)fake;
-  (void)request;
-  (void)argument;
   return take_time_to_open(NULL);
 }
 

@@ -6,6 +6,8 @@
 #include "make_record.h"
 #include "set/internal.h"
 
+static scripted_set_t scripted;
+
 /* Each CPU has a ring, into which one source writes. */
 static void set_sample_of_an_unknown_id_is_its_own(void **state) {
   /* Each of these has a decoder of its own. */
@@ -14,7 +16,6 @@ static void set_sample_of_an_unknown_id_is_its_own(void **state) {
                                    PERF_SAMPLE_ADDR | PERF_SAMPLE_WEIGHT};
   uvperf_stats_t stats;
   size_t mode;
-  scripted_set_t scripted;
 
   for (mode = 0; mode < 4 * LIVE_STREAM_MODES; mode++) {
     scripted_set_plan(&scripted, mode / 4);
@@ -38,10 +39,8 @@ static void set_sample_of_an_unknown_id_is_its_own(void **state) {
 /* -- the end of targets --------------------------------------------------- */
 
 static void write_when_asked(fake_event_t *fake) {
-  scripted_set_t *scripted = fake->data;
-
-  scripted_set_sample(scripted, 0, 100, 1);
-  scripted->asked += 1;
+  scripted_set_sample(&scripted, 0, 100, 1);
+  scripted.asked += 1;
 }
 
 /* The next question comes sooner. */
@@ -57,7 +56,6 @@ static void expect_question_soon(live_stream_t *stream,
 static void set_exit_record_has_the_end_asked_for_soon(void **state) {
   record_builder_t builder;
   record_values_t values;
-  scripted_set_t scripted;
   set_t *impl;
   size_t mode;
 
@@ -83,7 +81,6 @@ static void set_exit_record_has_the_end_asked_for_soon(void **state) {
  * written, which must not wait for the next check. */
 static void set_record_whose_wakeup_a_question_eats_comes(void **state) {
   uint64_t asked;
-  scripted_set_t scripted;
   size_t mode;
   int i;
 
@@ -115,9 +112,6 @@ static void on_tick(uvperf_set_t *set, int status,
                     const uvperf_reading_t *delta) {
   live_stream_t *stream = set->handle.data;
 
-  (void)status;
-  (void)total;
-  (void)delta;
   *(uint64_t *)stream->hook_data += 1;
 }
 
@@ -127,7 +121,6 @@ static void run_the_loop_in_the_first(live_stream_t *stream,
                                       const uvperf_record_t *record) {
   uint64_t *ticks = stream->hook_data;
 
-  (void)record;
   if (stream->samples == 1)
     while (*ticks == 0)
       uv_run(stream->live.set.handle.loop, UV_RUN_ONCE);
@@ -137,7 +130,6 @@ static void run_the_loop_in_the_first(live_stream_t *stream,
 static void set_that_is_read_in_a_callback_of_a_flush_is_busy(void **state) {
   uint64_t ticks;
   size_t mode;
-  scripted_set_t scripted;
   uint64_t i;
 
   for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {

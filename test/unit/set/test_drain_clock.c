@@ -11,7 +11,6 @@
 static uint64_t behind;
 
 int __real_clock_gettime(clockid_t clock, struct timespec *time);
-int __wrap_clock_gettime(clockid_t clock, struct timespec *time);
 
 int __wrap_clock_gettime(clockid_t clock, struct timespec *time) {
   int rc = __real_clock_gettime(clock, time);

@@ -11,11 +11,13 @@
 
 /* -- the order of time ---------------------------------------------------- */
 
+static uvperf_ring_info_t ring;
+static uvperf_stats_t stats;
+
+static scripted_set_t scripted;
+
 static void set_in_time_order_takes_the_oldest_of_all_rings(void **state) {
-  uvperf_ring_info_t ring;
-  uvperf_stats_t stats;
   uint64_t i;
-  scripted_set_t scripted;
 
   scripted_set_begin(*state, &scripted, 1);
   live_run_ms(*state, 5);
@@ -43,7 +45,6 @@ static void set_in_time_order_takes_the_oldest_of_all_rings(void **state) {
  * waits; the one in the callback is both. */
 static void ask(live_stream_t *stream, const uvperf_record_t *record) {
   uvperf_ring_info_t rings[2];
-  uvperf_stats_t stats;
   uint64_t written = 10;
   size_t i;
 
@@ -60,7 +61,6 @@ static void ask(live_stream_t *stream, const uvperf_record_t *record) {
 }
 
 static void set_in_time_order_has_a_horizon_in_each_callback(void **state) {
-  scripted_set_t scripted;
   uint64_t i;
 
   scripted_set_begin(*state, &scripted, 1);
@@ -75,10 +75,6 @@ static void set_in_time_order_has_a_horizon_in_each_callback(void **state) {
 }
 
 static void set_in_time_order_counts_what_is_late(void **state) {
-  uvperf_ring_info_t ring;
-  uvperf_stats_t stats;
-  scripted_set_t scripted;
-
   scripted_set_begin(*state, &scripted, 1);
   live_run_ms(*state, 5);
   scripted_set_sample(&scripted, 0, 100, 10);
@@ -97,20 +93,17 @@ static void set_in_time_order_counts_what_is_late(void **state) {
 }
 
 /* As scripted_set_begin, with this slack. */
-static void begin_with_slack(uv_loop_t *loop, scripted_set_t *scripted,
-                             uint32_t slack_us) {
-  scripted_set_plan(scripted, 1);
-  scripted->make.options.slack_us = slack_us;
-  scripted_set_open_planned(loop, scripted);
-  live_stream_start(&scripted->stream, NULL);
+static void begin_with_slack(uv_loop_t *loop, uint32_t slack_us) {
+  scripted_set_plan(&scripted, 1);
+  scripted.make.options.slack_us = slack_us;
+  scripted_set_open_planned(loop, &scripted);
+  live_stream_start(&scripted.stream, NULL);
   live_run_ms(loop, 5);
 }
 
 /* No wakeup comes for it, and the set has no other reason to check. */
 static void set_in_time_order_checks_when_its_time_has_come(void **state) {
-  scripted_set_t scripted;
-
-  begin_with_slack(*state, &scripted, 500000);
+  begin_with_slack(*state, 500000);
   scripted_set_sample(&scripted, 0, 100, 1);
   fake_event_wake(scripted.events[1]);
   uv_run(*state, UV_RUN_NOWAIT);
@@ -122,10 +115,7 @@ static void set_in_time_order_checks_when_its_time_has_come(void **state) {
 
 /* The loop sleeps meanwhile. */
 static void set_in_time_order_waits_for_the_slack(void **state) {
-  uvperf_ring_info_t ring;
-  scripted_set_t scripted;
-
-  begin_with_slack(*state, &scripted, 100000000);
+  begin_with_slack(*state, 100000000);
   scripted_set_sample(&scripted, 0, 100, 1);
   scripted_set_wake(&scripted, 0);
   assert_int_equal(scripted.stream.samples, 0);
@@ -139,23 +129,18 @@ static void set_in_time_order_waits_for_the_slack(void **state) {
 
 /* -- clocks of other processes -------------------------------------------- */
 
-static void expect_stats(const scripted_set_t *scripted, uint64_t bad,
-                         uint64_t late) {
-  uvperf_ring_info_t ring;
-  uvperf_stats_t stats;
-
-  uvperf_stats(&scripted->stream.live.set.handle, &stats);
+static void expect_stats(uint64_t bad, uint64_t late) {
+  uvperf_stats(&scripted.stream.live.set.handle, &stats);
   assert_int_equal(stats.bad_times, bad);
   assert_int_equal(stats.late_records, late);
-  assert_int_equal(uvperf_ring(&scripted->stream.live.set.handle, 0, &ring), 0);
+  assert_int_equal(uvperf_ring(&scripted.stream.live.set.handle, 0, &ring), 0);
   assert_int_equal(ring.stats.bad_times, bad);
-  assert_int_equal(uvperf_ring(&scripted->stream.live.set.handle, 1, &ring), 0);
+  assert_int_equal(uvperf_ring(&scripted.stream.live.set.handle, 1, &ring), 0);
   assert_int_equal(ring.stats.bad_times, 0);
 }
 
 /* It holds up nothing, its own ring neither, and makes nothing late. */
 static void set_in_time_order_record_of_the_future_comes(void **state) {
-  scripted_set_t scripted;
   uint64_t i;
 
   scripted_set_begin(*state, &scripted, 1);
@@ -166,7 +151,7 @@ static void set_in_time_order_record_of_the_future_comes(void **state) {
   scripted_set_sample(&scripted, 1, 102, 4);
   scripted_set_wake(&scripted, 0);
   assert_int_equal(scripted.stream.samples, 4);
-  expect_stats(&scripted, 1, 0);
+  expect_stats(1, 0);
   assert_int_equal(scripted.stream.inversions, 0);
   for (i = 6; i < 20; i++) {
     scripted_set_sample(&scripted, i % 2, i % 2 ? 102 : 100, i);
@@ -174,22 +159,18 @@ static void set_in_time_order_record_of_the_future_comes(void **state) {
   }
   scripted_set_wake(&scripted, 0);
   assert_int_equal(scripted.stream.samples, 32);
-  expect_stats(&scripted, 15, 0);
+  expect_stats(15, 0);
   assert_int_equal(scripted.stream.inversions, 0);
   scripted_set_close(&scripted);
 }
 
 static void on_open(uvperf_handle_t *handle, int status,
                     const uvperf_error_t *error) {
-  (void)handle;
-  (void)error;
   assert_int_equal(status, 0);
 }
 
 /* Of a clock that is behind: it cannot be late. */
 static void write_before_the_opening(uv_loop_t *loop, int is_on_pool) {
-  scripted_set_t scripted;
-
   scripted_set_plan(&scripted, 1);
   if (is_on_pool) {
     fake_pool_hold();
@@ -208,7 +189,7 @@ static void write_before_the_opening(uv_loop_t *loop, int is_on_pool) {
   scripted_set_sample(&scripted, 0, 100, 5);
   scripted_set_wake(&scripted, 0);
   assert_int_equal(scripted.stream.samples, 5);
-  expect_stats(&scripted, 2, 0);
+  expect_stats(2, 0);
   scripted_set_close(&scripted);
 }
 
@@ -219,16 +200,14 @@ static void set_in_time_order_record_from_before_the_opening_comes(void **s) {
 
 /* A flush has no horizon, but the same bounds. */
 static void set_flush_of_a_record_of_the_future_makes_none_late(void **state) {
-  scripted_set_t scripted;
-
-  begin_with_slack(*state, &scripted, 100000000);
+  begin_with_slack(*state, 100000000);
   scripted_set_sample(&scripted, 0, 100, FUTURE);
   scripted_set_sample(&scripted, 0, 100, 5);
   assert_int_equal(uvperf_flush(&scripted.stream.live.set.handle), 0);
   scripted_set_sample(&scripted, 1, 102, 6);
   assert_int_equal(uvperf_flush(&scripted.stream.live.set.handle), 0);
   assert_int_equal(scripted.stream.samples, 3);
-  expect_stats(&scripted, 1, 0);
+  expect_stats(1, 0);
   scripted_set_close(&scripted);
 }
 
@@ -238,7 +217,6 @@ static void set_flush_of_a_record_of_the_future_makes_none_late(void **state) {
 static void set_in_time_order_clock_a_little_ahead_delays_by_that(void **s) {
   uint64_t ahead = 900000;
   uint64_t written;
-  scripted_set_t scripted;
 
   scripted_set_begin(*s, &scripted, 1);
   live_run_ms(*s, 5);
@@ -253,22 +231,20 @@ static void set_in_time_order_clock_a_little_ahead_delays_by_that(void **s) {
   fake_event_quiet(scripted.events[1]);
   assert_true(live_run_until(*s, &scripted.stream.samples, 2));
   assert_true(live_now() < written + NS_PER_S);
-  expect_stats(&scripted, 0, 1);
+  expect_stats(0, 1);
   /* Only older records are late. */
   scripted_set_sample(&scripted, 1, 102, live_now() - scripted.base);
   scripted_set_wake(&scripted, 1);
   assert_true(live_run_until(*s, &scripted.stream.samples, 3));
-  expect_stats(&scripted, 0, 1);
+  expect_stats(0, 1);
   scripted_set_close(&scripted);
 }
 
 /* Under pressure it does not even wait for its own time. */
 static void set_in_time_order_of_the_future_under_pressure_comes(void **state) {
-  uvperf_ring_info_t ring;
   uint64_t n = 0;
-  scripted_set_t scripted;
 
-  begin_with_slack(*state, &scripted, 100000000);
+  begin_with_slack(*state, 100000000);
   do {
     scripted_set_sample(&scripted, 0, 100, FUTURE + n++);
     assert_int_equal(uvperf_ring(&scripted.stream.live.set.handle, 0, &ring),

@@ -112,7 +112,7 @@ static void set_init_reads_cpus_if_its_events_belong_to_cpus(void **state) {
   unsigned fixed;
   size_t i;
 
-  for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+  for (i = 0; i < COUNT_OF(cases); i++) {
     fixed = allocations_of_init(*state, cases[i].type, cases[i].cpus,
                                 cases[i].flags | UVPERF_SET_FIXED_CPUS);
     assert_int_equal(allocations_of_init(*state, cases[i].type, cases[i].cpus,
@@ -128,7 +128,6 @@ static void on_cpu(uvperf_handle_t *base, int cpu, int status,
                    const uvperf_error_t *error) {
   size_t used = strlen(seen);
 
-  (void)base;
   assert_null(error);
   snprintf(seen + used, sizeof(seen) - used, "%s%d %s", used == 0 ? "" : ", ",
            cpu, status == 0 ? "0" : uv_err_name(status));

@@ -13,8 +13,7 @@ static const scripted_row_t rows[] = {
      "events disabled inherit exclude_kernel -> e0 1 0 1\n"},
     /* In 2 us the event was on a counter for 1 us. */
     {"measure_event_of_a_shared_pmu_reports_the_ratio",
-     "work e0 2000 1000 1000; "
-     "measure 1 page-faults:u "
+     "work e0 2000 1000 1000; measure 1 page-faults:u "
      "-> open e0@me, ENABLE e0, called, DISABLE e0, read e0, close e0, "
      "1000@2000/1000=2000\n"},
     /* Its name says which sides: nothing else is tried. */
@@ -42,13 +41,11 @@ static const scripted_row_t rows[] = {
      "fail ioctl 1 EIO; measure 1 page-faults:u "
      "-> open e0@me, ENABLE e0 EIO, DISABLE e0, close e0, EIO unknown a0 t0\n"},
     {"measure_event_that_cannot_be_disabled_returns_its_count",
-     "work e0 2000 1000 1000; fail ioctl 2 EIO; "
-     "measure 1 page-faults:u "
+     "work e0 2000 1000 1000; fail ioctl 2 EIO; measure 1 page-faults:u "
      "-> open e0@me, ENABLE e0, called, DISABLE e0 EIO, read e0, close e0, "
      "1000@2000/1000=2000, EIO unknown a0 t0\n"},
     {"measure_event_that_cannot_be_read_is_an_error_state",
-     "work e0 2000 1000 1000; fail read 1+ EIO; "
-     "measure 1 page-faults:u "
+     "work e0 2000 1000 1000; fail read 1+ EIO; measure 1 page-faults:u "
      "-> open e0@me, ENABLE e0, called, DISABLE e0, read e0 EIO, close e0, "
      "error EIO -1\n"},
     {"measure_event_without_fds_is_emfile",
@@ -102,8 +99,7 @@ static const scripted_row_t rows[] = {
      "error EBADF -1, error EBADF -1, error EBADF -1, error EBADF -1, "
      "error EBADF -1\n"},
     {"meter_without_one_of_its_events_counts_the_others",
-     "refuse hardware ENOENT; "
-     "meter cycles:u,page-faults:u "
+     "refuse hardware ENOENT; meter cycles:u,page-faults:u "
      "-> open @me ENOENT, open e0@me, no cycles:u ENOENT no_event\n"
      "work e0 2000 1000 1000; "
      "measure 2 -> ENABLE e0, called, DISABLE e0, read e0, "
@@ -115,8 +111,7 @@ static const scripted_row_t rows[] = {
      "close e0, 1000@2000/1000=2000, not available ENOENT -1, "
      "missing a1 ENOENT no_event\n"},
     {"meter_that_is_strict_needs_each_event",
-     "refuse hardware ENOENT; flags strict; "
-     "meter page-faults:u,cycles:u "
+     "refuse hardware ENOENT; flags strict; meter page-faults:u,cycles:u "
      "-> open e0@me @me ENOENT, close e0, ENOENT no_event a1 t0\n"
      "says cycles\n"},
     {"meter_with_another_number_of_results_is_refused",

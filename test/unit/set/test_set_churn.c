@@ -57,9 +57,6 @@ static churn_t *in_callback;
 static void on_read(uvperf_set_t *set, int status,
                     const uvperf_reading_t *reading,
                     const uvperf_reading_t *delta) {
-  (void)set;
-  (void)reading;
-  (void)delta;
   assert_int_equal(status, 0);
   come_and_go(in_callback);
   in_callback->scripted.asked++;

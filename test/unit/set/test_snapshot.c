@@ -4,8 +4,6 @@
 #include "scripted_evlist.h"
 #include "scripted_set.h"
 
-#include <errno.h>
-
 static const scripted_row_t rows[] = {
     {"set_snapshot_comes_ring_by_ring_newest_first",
      "records 1; attr 0 sample_type=0x86; flags overwrite; cpus 0-1; set; "
@@ -32,8 +30,7 @@ static const scripted_row_t rows[] = {
      "sample of t0 cpu1 at 2, sample of t0 cpu1 at 3, sample of t0 cpu0 at 4, "
      "sample of t0 cpu0 at 5, sample of t0 cpu1 at 6\n"
      "stats -> read e0 e2, 12 records, 0 late, 0 of bad times, 0 to close\n"
-     "samples e1 e0 9 8; samples e3 e2 7; "
-     "snapshot oldest_first "
+     "samples e1 e0 9 8; samples e3 e2 7; snapshot oldest_first "
      "-> PAUSE_OUTPUT e1 e3, RESUME_OUTPUT e1 e3, sample of t0 cpu1 at 7, "
      "sample of t0 cpu0 at 9, sample of t0 cpu0 at 8\n"
      "stats -> 15 records, 1 late, 0 of bad times, 0 to close\n"},

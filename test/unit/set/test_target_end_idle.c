@@ -11,7 +11,6 @@
 static uint64_t scripted_now; /* 0: the loop's time */
 
 uint64_t __real_uv_now(const uv_loop_t *loop);
-uint64_t __wrap_uv_now(const uv_loop_t *loop);
 
 uint64_t __wrap_uv_now(const uv_loop_t *loop) {
   return scripted_now != 0 ? scripted_now : __real_uv_now(loop);
@@ -51,10 +50,11 @@ static void set_end_that_waits_for_the_slack_lets_the_loop_sleep(void **state) {
 
 /* -- scripted ------------------------------------------------------------- */
 
+static scripted_set_t scripted;
+
 /* P7: a ring whose owner has hung up stays readable, also while its records
  * have to wait. */
 static void set_ring_that_waits_and_has_hung_up_does_not_spin(void **state) {
-  scripted_set_t scripted;
   uint64_t begin;
 
   scripted_set_plan(&scripted, 1);
@@ -83,32 +83,30 @@ static void set_ring_that_waits_and_has_hung_up_does_not_spin(void **state) {
 }
 
 /* A set that measures the calling thread, and waits for it to end. */
-static set_t *begin_idle(uv_loop_t *loop, scripted_set_t *scripted,
-                         int32_t flush_ms) {
+static set_t *begin_idle(uv_loop_t *loop, int32_t flush_ms) {
   uvperf_stream_options_t options = live_stream_plain;
 
-  scripted_set_plan(scripted, 0);
-  scripted->make.targets[0].type = UVPERF_TARGET_SELF;
-  scripted_set_open_planned(loop, scripted);
+  scripted_set_plan(&scripted, 0);
+  scripted.make.targets[0].type = UVPERF_TARGET_SELF;
+  scripted_set_open_planned(loop, &scripted);
   options.flush_ms = flush_ms;
-  live_stream_start(&scripted->stream, &options);
-  return scripted->stream.live.set.handle.impl;
+  live_stream_start(&scripted.stream, &options);
+  return scripted.stream.live.set.handle.impl;
 }
 
-static void end_target(const scripted_set_t *scripted) {
+static void end_target(void) {
   size_t i;
 
   for (i = 0; i < 4; i++)
-    scripted->events[i]->revents = POLLHUP;
+    scripted.events[i]->revents = POLLHUP;
 }
 
 /* The deadline of live_run_ms is a turn, and may be two. */
 static void set_idle_without_flushes_wakes_once_a_second(void **state) {
-  scripted_set_t scripted;
   unsigned polls;
   set_t *impl;
 
-  impl = begin_idle(*state, &scripted, -1);
+  impl = begin_idle(*state, -1);
   live_run_ms(*state, 1500);
   polls = fake_count(FAKE_POLL);
   assert_true(live_run_ms(*state, 1200) <= 2 + 2);
@@ -130,17 +128,16 @@ static void set_idle_without_flushes_wakes_once_a_second(void **state) {
 
 /* Each flush finds ends, and a flush that finds nothing is one turn. */
 static void set_idle_with_flushes_probes_in_them_alone(void **state) {
-  scripted_set_t scripted;
   uint64_t due;
   set_t *impl;
 
-  impl = begin_idle(*state, &scripted, 100);
+  impl = begin_idle(*state, 100);
   live_run_ms(*state, 20);
   due = uv_now(*state) + 1000000;
   impl->probe_at = due;
   assert_true(live_run_ms(*state, 1000) <= 10 + 2);
   assert_int_equal(impl->probe_at, due);
-  end_target(&scripted);
+  end_target();
   assert_true(live_run_until(*state, &scripted.stream.nr_ends, 1));
   assert_int_equal(scripted.stream.eofs, 1);
   scripted_set_close(&scripted);
@@ -155,11 +152,10 @@ static uint64_t probe_next(set_t *impl) {
 
 /* For ten minutes, then after a record, then after the record of an exit. */
 static void set_probes_more_rarely_until_something_happens(void **state) {
-  scripted_set_t scripted;
   uint64_t interval, begun;
   set_t *impl;
 
-  impl = begin_idle(*state, &scripted, -1);
+  impl = begin_idle(*state, -1);
   begun = impl->probe_at = scripted_now = 1000000;
   do {
     interval = probe_next(impl);

@@ -3,7 +3,6 @@
  * wrong. Most of it makes them fail. */
 #include "support.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -81,7 +80,6 @@ static void open_returns_scripted_events_first_then_real_ones(void **state) {
 }
 
 static int refuse_all(struct perf_event_attr *attr) {
-  (void)attr;
   return -EINVAL;
 }
 
@@ -128,8 +126,6 @@ static void poll_clears_a_wake_but_not_the_scripted_revents(void **state) {
 }
 
 static void count_polled(uv_poll_t *handle, int status, int events) {
-  (void)status;
-  (void)events;
   uv_poll_stop(handle);
   *(int *)handle->data += 1;
 }
@@ -233,14 +229,12 @@ static void live_allocations_are_counted(void **state) {
 static int unmap_twice(void *arg) {
   void *page = map(open_event(), 2);
 
-  (void)arg;
   uvperf__sys_munmap(page, 2 * support_page_bytes());
   uvperf__sys_munmap(page, 2 * support_page_bytes());
   return 0;
 }
 
 static int unmap_another_size(void *arg) {
-  (void)arg;
   uvperf__sys_munmap(map(open_event(), 3), 2 * support_page_bytes());
   return 0;
 }
@@ -248,7 +242,6 @@ static int unmap_another_size(void *arg) {
 static int close_twice(void *arg) {
   int fd = open_event();
 
-  (void)arg;
   uvperf__sys_close(fd);
   uvperf__sys_close(fd);
   return 0;
@@ -257,7 +250,6 @@ static int close_twice(void *arg) {
 static int touch_after_unmap(void *arg) {
   volatile uint8_t *page = map(open_event(), 2);
 
-  (void)arg;
   uvperf__sys_munmap((void *)page, 2 * support_page_bytes());
   return page[0];
 }
@@ -265,7 +257,6 @@ static int touch_after_unmap(void *arg) {
 static int touch_behind_the_end(void *arg) {
   volatile uint8_t *page = map(open_event(), 2);
 
-  (void)arg;
   return page[2 * support_page_bytes()];
 }
 
@@ -277,7 +268,7 @@ static void misuse_is_noticed(void **state) {
   size_t i;
 
   /* By a signal, or by the exit of a sanitizer that detected it. */
-  for (i = 0; i < sizeof(misuses) / sizeof(misuses[0]); i++) {
+  for (i = 0; i < COUNT_OF(misuses); i++) {
     fake_kernel_reset();
     fake_event_add(1);
     if (support_wait(support_fork(misuses[i], NULL)) == 0)
@@ -285,24 +276,21 @@ static void misuse_is_noticed(void **state) {
   }
 }
 
+#define SCRIPTED(f) cmocka_unit_test_setup(f, fake_kernel_setup)
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup(fail_reaches_every_function, fake_kernel_setup),
-      cmocka_unit_test_setup(open_returns_scripted_events_first_then_real_ones,
-                             fake_kernel_setup),
-      cmocka_unit_test_setup(on_open_may_refuse_by_the_attr, fake_kernel_setup),
-      cmocka_unit_test_setup(poll_clears_a_wake_but_not_the_scripted_revents,
-                             fake_kernel_setup),
+      SCRIPTED(fail_reaches_every_function),
+      SCRIPTED(open_returns_scripted_events_first_then_real_ones),
+      SCRIPTED(on_open_may_refuse_by_the_attr),
+      SCRIPTED(poll_clears_a_wake_but_not_the_scripted_revents),
       support_loop_test(wake_reaches_a_loop),
-      cmocka_unit_test_setup(mmap_accepts_the_same_as_the_kernel,
-                             fake_kernel_setup),
-      cmocka_unit_test_setup(link_is_an_fd_of_its_own_until_it_is_closed,
-                             fake_kernel_setup),
-      cmocka_unit_test_setup(process_and_thread_are_the_scripted_ones,
-                             fake_kernel_setup),
-      cmocka_unit_test_setup(scripted_tasks_are_listed_once, fake_kernel_setup),
-      cmocka_unit_test_setup(live_allocations_are_counted, fake_kernel_setup),
-      cmocka_unit_test_setup(misuse_is_noticed, fake_kernel_setup),
+      SCRIPTED(mmap_accepts_the_same_as_the_kernel),
+      SCRIPTED(link_is_an_fd_of_its_own_until_it_is_closed),
+      SCRIPTED(process_and_thread_are_the_scripted_ones),
+      SCRIPTED(scripted_tasks_are_listed_once),
+      SCRIPTED(live_allocations_are_counted),
+      SCRIPTED(misuse_is_noticed),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

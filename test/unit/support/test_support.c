@@ -34,7 +34,6 @@ static void body_that_skips(void **state) {
 }
 
 static void fail_in_callback(uv_idle_t *idle) {
-  (void)idle;
   fail();
 }
 
@@ -81,8 +80,10 @@ static int run_trial(void *arg) {
   return failed;
 }
 
-/* Runs one test in a child. Returns its exit status, and its output. */
-static int try_test(struct CMUnitTest test, char *text, size_t size) {
+static char text[4096]; /* the output of the last one */
+
+/* Runs one test in a child. Returns its exit status. */
+static int try_test(struct CMUnitTest test) {
   trial_t trial = {test, -1};
   ssize_t got;
   size_t used;
@@ -94,7 +95,7 @@ static int try_test(struct CMUnitTest test, char *text, size_t size) {
   pid = support_fork(run_trial, &trial);
   close(fd[1]);
   used = 0;
-  while ((got = read(fd[0], text + used, size - 1 - used)) > 0)
+  while ((got = read(fd[0], text + used, sizeof(text) - 1 - used)) > 0)
     used += (size_t)got;
   text[used] = '\0';
   close(fd[0]);
@@ -122,11 +123,10 @@ static void test_with_a_loop_ends_as_its_body_did(void **state) {
       {PLAIN(body_that_leaks_memory), 1, "1 allocations are left"},
       {PLAIN(body_that_leaves_an_event_open), 1, "event 0 is still open"},
   };
-  char text[4096];
   size_t i;
 
-  for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-    int status = try_test(cases[i].test, text, sizeof(text));
+  for (i = 0; i < COUNT_OF(cases); i++) {
+    int status = try_test(cases[i].test);
 
     if (status != cases[i].status || strstr(text, cases[i].says) == NULL)
       fail_msg("case %zu: %d\n%s", i, status, text);
@@ -135,17 +135,15 @@ static void test_with_a_loop_ends_as_its_body_did(void **state) {
 
 static void test_that_failed_has_no_second_failure(void **state) {
   struct CMUnitTest test = support_loop_test(body_that_fails_with_a_handle);
-  char text[4096];
 
-  assert_int_equal(try_test(test, text, sizeof(text)), 1);
+  assert_int_equal(try_test(test), 1);
   assert_null(strstr(text, "uv_loop_close"));
 }
 
 static void skip_names_the_test_and_the_need(void **state) {
   struct CMUnitTest test = support_loop_test(body_that_skips);
-  char text[4096];
 
-  assert_int_equal(try_test(test, text, sizeof(text)), 0);
+  assert_int_equal(try_test(test), 0);
   assert_non_null(strstr(text, "skipped: body_that_skips: needs the moon\n"));
 }
 
@@ -171,9 +169,8 @@ static void need_of_an_absent_tracepoint_skips(void **state) {
 
 static void need_of_a_tracepoint_returns_its_id(void **state) {
   struct CMUnitTest test = PLAIN(need_of_an_absent_tracepoint_skips);
-  char text[4096];
 
-  assert_int_equal(try_test(test, text, sizeof(text)), 0);
+  assert_int_equal(try_test(test), 0);
   assert_non_null(strstr(text, "a readable tracefs with nosuch:tracepoint\n"));
   support_need_root(__func__);
   assert_int_not_equal(support_need_tracefs(__func__, "sched:sched_switch"), 0);
@@ -198,7 +195,6 @@ static void need_of_the_kernel_side_as_nobody(void **state) {
 
 static void need_that_is_refused_skips(void **state) {
   struct CMUnitTest test = PLAIN(need_of_the_kernel_side_as_nobody);
-  char text[4096];
   FILE *file;
   int level;
 
@@ -209,13 +205,12 @@ static void need_that_is_refused_skips(void **state) {
   fclose(file);
   if (level != 2)
     support_skip(__func__, "perf_event_paranoid 2");
-  assert_int_equal(try_test(test, text, sizeof(text)), 0);
+  assert_int_equal(try_test(test), 0);
   assert_non_null(strstr(text, "allowed\n"));
   assert_non_null(strstr(text, "needs events of the kernel side\n"));
 }
 
 static void no_wakeup(uv_async_t *async) {
-  (void)async;
 }
 
 /* A deadline that has passed before the loop checks it. */

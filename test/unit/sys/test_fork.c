@@ -4,7 +4,6 @@
 #include "fake_kernel.h"
 #include "support.h"
 
-#include <errno.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -21,7 +20,6 @@
 /* The mark is made once, so these come first and make it in children. */
 
 static int has_the_pid(void *arg) {
-  (void)arg;
   return uvperf__process() == (uint32_t)getpid() &&
                  *uvperf__process_number() == 0
              ? 0
@@ -100,7 +98,6 @@ static int be_a_crowd(void *arg) {
   crowd_t crowd = {0};
   int i;
 
-  (void)arg;
   for (i = 0; i < THREADS; i++)
     if (uv_thread_create(&threads[i], take_number, &crowd) != 0)
       return 1;
@@ -125,8 +122,6 @@ static int is_overtaken;
 
 int __real_pthread_atfork(void (*prepare)(void), void (*parent)(void),
                           void (*child)(void));
-int __wrap_pthread_atfork(void (*prepare)(void), void (*parent)(void),
-                          void (*child)(void));
 
 int __wrap_pthread_atfork(void (*prepare)(void), void (*parent)(void),
                           void (*child)(void)) {
@@ -140,7 +135,6 @@ int __wrap_pthread_atfork(void (*prepare)(void), void (*parent)(void),
 static int be_overtaken(void *arg) {
   uint32_t mine;
 
-  (void)arg;
   is_overtaken = 1;
   mine = uvperf__process();
   if (is_overtaken || mine == 0 || mine != uvperf__process())
@@ -202,7 +196,6 @@ static void forked_child_is_another_process(void **state) {
 static int has_no_number_yet(void *arg) {
   const _Atomic uint32_t *number = uvperf__process_number();
 
-  (void)arg;
   return *number == 0 && uvperf__process() == *number ? 0 : 1;
 }
 

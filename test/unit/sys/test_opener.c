@@ -4,8 +4,6 @@
 #include "scripted_evlist.h"
 #include "scripted_handles.h"
 
-#include <errno.h>
-
 #include "sys/opener.h"
 
 static const scripted_row_t rows[] = {
@@ -167,11 +165,6 @@ static int32_t noted;
 
 static int note_pid(const struct perf_event_attr *attr, int32_t pid,
                     int32_t cpu, int group_fd, unsigned long flags, void *arg) {
-  (void)attr;
-  (void)cpu;
-  (void)group_fd;
-  (void)flags;
-  (void)arg;
   noted = pid;
   return -EACCES;
 }

@@ -16,7 +16,6 @@ static void need_instructions(const char *test) {
 #if !defined(__x86_64__) && !defined(__i386__) && !defined(__aarch64__)
   support_skip(test, "an architecture that sys/rdpmc.c knows");
 #endif
-  (void)test;
 }
 
 static void cycles_pass(void **state) {
@@ -44,7 +43,6 @@ static int read_counter(void *arg) {
   /* The kernel's struct sigaction of SIG_DFL. */
   static const unsigned long none[8] = {0};
 
-  (void)arg;
   /* The handlers of sanitizers, which may not allow signal(3) to replace
    * theirs, and of cmocka must not run. */
   syscall(SYS_rt_sigaction, SIGSEGV, none, NULL, SIGSET_BYTES);

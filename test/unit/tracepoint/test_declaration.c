@@ -63,7 +63,7 @@ static void format_has_what_declarations_mean(void **state) {
   char text[256];
   size_t i;
 
-  for (i = 0; i < sizeof(declarations) / sizeof(declarations[0]); i++) {
+  for (i = 0; i < COUNT_OF(declarations); i++) {
     uvperf_field_t wanted = {declarations[i].name,
                              declarations[i].type,
                              8,

@@ -59,7 +59,7 @@ static void text_that_needs_the_kernel_is_enotsup(void **state) {
       "\"%s\", __print_hex(REC->a, 1)",
   };
 
-  expect_code(-ENOTSUP, print_fmts, sizeof(print_fmts) / sizeof(print_fmts[0]));
+  expect_code(-ENOTSUP, print_fmts, COUNT_OF(print_fmts));
 }
 
 /* libtraceevent calls itself for each level, until the stack ends. */
@@ -69,7 +69,7 @@ static void text_of_deep_expressions_is_enotsup(void **state) {
   char print_fmt[3000], text[10];
   size_t i, j;
 
-  for (i = 0; i < sizeof(levels) / sizeof(levels[0]); i++) {
+  for (i = 0; i < COUNT_OF(levels); i++) {
     strcpy(print_fmt, "\"%d\", ");
     for (j = 0; j < 500; j++)
       strcat(print_fmt, levels[i]);

@@ -5,8 +5,6 @@
 #include "support.h"
 #include "make_tracepoint_text.h"
 
-#include <errno.h>
-
 #include "uvperf/tracepoint.h"
 
 /* All kinds of fields; 68 bytes. */
@@ -100,6 +98,8 @@ static void fill(unsigned char *raw) {
   put(raw, 83, list, sizeof(list));
 }
 
+static unsigned char filled[RAW_BYTES];
+
 static void value_has_the_size_and_sign_of_its_field(void **state) {
   static const struct {
     const char *name;
@@ -116,16 +116,15 @@ static void value_has_the_size_and_sign_of_its_field(void **state) {
       {"common_type", 0x1234},
       {"filename", UINT64_C(0xabababababababab)},
   };
-  unsigned char bytes[RAW_BYTES];
   size_t shift;
   size_t i;
 
-  fill(bytes);
+  fill(filled);
   for (shift = 0; shift < 8; shift++) {
-    raw_t raw = raw_make(bytes, RAW_BYTES, shift);
+    raw_t raw = raw_make(filled, RAW_BYTES, shift);
 
     assert_int_equal(uvperf_tracepoint_fits(*state, raw.data, raw.size), 1);
-    for (i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+    for (i = 0; i < COUNT_OF(wanted); i++) {
       const uvperf_field_t *field = field_of(state, wanted[i].name);
       uint64_t value = 0;
 
@@ -145,18 +144,17 @@ static void value_has_the_size_and_sign_of_its_field(void **state) {
 static void value_of_what_is_none_is_einval(void **state) {
   static const char *const names[] = {"comm", "nums", "name",
                                       "tail", "list", "odd"};
-  unsigned char bytes[RAW_BYTES];
   uint64_t value = 7;
   size_t i;
 
-  fill(bytes);
-  for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-    assert_int_equal(uvperf_field_value(field_of(state, names[i]), bytes,
-                                        sizeof(bytes), &value),
+  fill(filled);
+  for (i = 0; i < COUNT_OF(names); i++) {
+    assert_int_equal(uvperf_field_value(field_of(state, names[i]), filled,
+                                        sizeof(filled), &value),
                      -EINVAL);
     assert_true(value == 7);
   }
-  assert_true(uvperf_field_load(field_of(state, "odd"), bytes) == 0);
+  assert_true(uvperf_field_load(field_of(state, "odd"), filled) == 0);
 }
 
 static void expect_chars(const uvperf_field_t *field, const void *raw,
@@ -170,11 +168,10 @@ static void expect_chars(const uvperf_field_t *field, const void *raw,
 }
 
 static void string_ends_at_its_nul_or_with_its_field(void **state) {
-  unsigned char bytes[RAW_BYTES];
   raw_t raw;
 
-  fill(bytes);
-  raw = raw_make(bytes, 91, 0);
+  fill(filled);
+  raw = raw_make(filled, 91, 0);
   expect_chars(field_of(state, "comm"), raw.data, raw.size, "comm8chr");
   expect_chars(field_of(state, "name"), raw.data, raw.size, "name");
   expect_chars(field_of(state, "tail"), raw.data, raw.size, "ta");
@@ -191,15 +188,14 @@ static void string_ends_at_its_nul_or_with_its_field(void **state) {
 
 static void string_of_another_field_is_einval(void **state) {
   static const char *const names[] = {"u8", "nums", "list", "filename", "odd"};
-  unsigned char bytes[RAW_BYTES];
   const char *text = "left";
   size_t length = 7;
   size_t i;
 
-  fill(bytes);
-  for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-    assert_int_equal(uvperf_field_string(field_of(state, names[i]), bytes,
-                                         sizeof(bytes), &text, &length),
+  fill(filled);
+  for (i = 0; i < COUNT_OF(names); i++)
+    assert_int_equal(uvperf_field_string(field_of(state, names[i]), filled,
+                                         sizeof(filled), &text, &length),
                      -EINVAL);
   assert_string_equal(text, "left");
   assert_int_equal(length, 7);
@@ -224,13 +220,12 @@ static void expect_elements(const uvperf_field_t *field, const void *raw,
 static void elements_have_the_size_and_sign_of_their_field(void **state) {
   static const uint64_t nums[] = {(uint64_t)-1, 2, (uint64_t)INT16_MIN};
   static const uint64_t list[] = {0x11223344, 0x55667788};
-  unsigned char bytes[RAW_BYTES];
   uint64_t value = 7;
   size_t shift;
 
-  fill(bytes);
+  fill(filled);
   for (shift = 0; shift < 8; shift++) {
-    raw_t raw = raw_make(bytes, 91, shift);
+    raw_t raw = raw_make(filled, 91, shift);
 
     expect_elements(field_of(state, "nums"), raw.data, raw.size, 3, nums);
     expect_elements(field_of(state, "list"), raw.data, raw.size, 2, list);
@@ -238,8 +233,8 @@ static void elements_have_the_size_and_sign_of_their_field(void **state) {
     expect_elements(field_of(state, "list"), raw.data, raw.size, 1, list);
     free(raw.heap);
   }
-  assert_int_equal(uvperf_field_element(field_of(state, "odd"), bytes,
-                                        sizeof(bytes), 0, &value),
+  assert_int_equal(uvperf_field_element(field_of(state, "odd"), filled,
+                                        sizeof(filled), 0, &value),
                    -EINVAL);
 }
 
@@ -256,7 +251,7 @@ static void bytes_are_the_fields_own_or_where_it_points(void **state) {
   size_t i;
 
   fill(raw);
-  for (i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+  for (i = 0; i < COUNT_OF(wanted); i++) {
     assert_int_equal(uvperf_field_bytes(field_of(state, wanted[i].name), raw,
                                         sizeof(raw), &bytes, &size),
                      0);
@@ -311,13 +306,12 @@ static unsigned read_all(const uvperf_tracepoint_t *tracepoint,
 }
 
 static void raw_cut_anywhere_is_not_read_beyond(void **state) {
-  unsigned char bytes[RAW_BYTES];
   unsigned before = 0;
   size_t size;
 
-  fill(bytes);
+  fill(filled);
   for (size = 0; size <= RAW_BYTES; size++) {
-    raw_t raw = raw_make(bytes, size, size % 8);
+    raw_t raw = raw_make(filled, size, size % 8);
     unsigned nr = read_all(*state, &raw);
 
     assert_true(nr >= before);
@@ -330,12 +324,10 @@ static void raw_cut_anywhere_is_not_read_beyond(void **state) {
 }
 
 static void raw_of_another_tracepoint_does_not_fit(void **state) {
-  unsigned char bytes[RAW_BYTES];
-
-  fill(bytes);
-  assert_int_equal(uvperf_tracepoint_fits(*state, bytes, RAW_BYTES), 1);
-  bytes[0] ^= 1;
-  assert_int_equal(uvperf_tracepoint_fits(*state, bytes, RAW_BYTES), 0);
+  fill(filled);
+  assert_int_equal(uvperf_tracepoint_fits(*state, filled, RAW_BYTES), 1);
+  filled[0] ^= 1;
+  assert_int_equal(uvperf_tracepoint_fits(*state, filled, RAW_BYTES), 0);
   assert_int_equal(uvperf_tracepoint_fits(*state, NULL, 0), 0);
   assert_int_equal(uvperf_tracepoint_fits(*state, NULL, RAW_BYTES), 0);
 }
@@ -349,36 +341,34 @@ static void dynamic_field_outside_of_raw_is_eproto(void **state) {
                 {0xffff, 0xffff}};
   static const size_t offsets[] = {52, 56, 60};
   static const char *const names[] = {"name", "tail", "list"};
-  unsigned char bytes[RAW_BYTES];
-  const void *at = bytes;
+  const void *at = filled;
   size_t size = 7;
   size_t i;
   size_t j;
 
-  for (i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+  for (i = 0; i < COUNT_OF(places); i++)
     for (j = 0; j < 3; j++) {
-      fill(bytes);
-      put_place(bytes, offsets[j], places[i].at, places[i].length);
-      assert_int_equal(uvperf_field_bytes(field_of(state, names[j]), bytes,
-                                          sizeof(bytes), &at, &size),
+      fill(filled);
+      put_place(filled, offsets[j], places[i].at, places[i].length);
+      assert_int_equal(uvperf_field_bytes(field_of(state, names[j]), filled,
+                                          sizeof(filled), &at, &size),
                        -EPROTO);
-      assert_ptr_equal(at, bytes);
+      assert_ptr_equal(at, filled);
       assert_int_equal(size, 7);
     }
-  fill(bytes);
-  put_place(bytes, 56, RAW_BYTES - 60, 0); /* the end, from 60 on */
-  assert_int_equal(uvperf_field_bytes(field_of(state, "tail"), bytes,
-                                      sizeof(bytes), &at, &size),
+  fill(filled);
+  put_place(filled, 56, RAW_BYTES - 60, 0); /* the end, from 60 on */
+  assert_int_equal(uvperf_field_bytes(field_of(state, "tail"), filled,
+                                      sizeof(filled), &at, &size),
                    0);
-  put_place(bytes, 56, RAW_BYTES - 60, 1);
-  assert_int_equal(uvperf_field_bytes(field_of(state, "tail"), bytes,
-                                      sizeof(bytes), &at, &size),
+  put_place(filled, 56, RAW_BYTES - 60, 1);
+  assert_int_equal(uvperf_field_bytes(field_of(state, "tail"), filled,
+                                      sizeof(filled), &at, &size),
                    -EPROTO);
 }
 
 static void raw_of_any_bytes_is_not_read_beyond(void **state) {
   uint64_t random = UINT64_C(88172645463325252);
-  unsigned char bytes[RAW_BYTES];
   unsigned outside = 0;
   unsigned i;
   size_t j;
@@ -386,14 +376,14 @@ static void raw_of_any_bytes_is_not_read_beyond(void **state) {
   for (i = 0; i < 20000; i++) {
     raw_t raw;
 
-    fill(bytes);
+    fill(filled);
     for (j = i % 2 == 0 ? 52 : 0; j < 64; j++) {
       random ^= random << 13;
       random ^= random >> 7;
       random ^= random << 17;
-      bytes[j] = (unsigned char)(j % 2 != 0 && i % 4 == 0 ? 0 : random);
+      filled[j] = (unsigned char)(j % 2 != 0 && i % 4 == 0 ? 0 : random);
     }
-    raw = raw_make(bytes, KINDS_BYTES + (size_t)(random % 26), random % 8);
+    raw = raw_make(filled, KINDS_BYTES + (size_t)(random % 26), random % 8);
     outside += read_all(*state, &raw) < 19;
     free(raw.heap);
   }

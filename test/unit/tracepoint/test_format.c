@@ -77,6 +77,8 @@ static void format_without_category_has_an_empty_one(void **state) {
 
 #define BEGIN "name: x\nID: 1\nformat:\n\n"
 
+static uvperf_error_t error;
+
 static void damaged_format_is_refused_with_its_column(void **state) {
   static const struct {
     const char *text;
@@ -111,10 +113,9 @@ static void damaged_format_is_refused_with_its_column(void **state) {
       {BEGIN "print fmt", 24, "\"\\n\""},
   };
   uvperf_tracepoint_t *tracepoint;
-  uvperf_error_t error;
   size_t i;
 
-  for (i = 0; i < sizeof(damaged) / sizeof(damaged[0]); i++) {
+  for (i = 0; i < COUNT_OF(damaged); i++) {
     memset(&error, 0x55, sizeof(error));
     tracepoint = (void *)1;
     assert_int_equal(
@@ -132,7 +133,6 @@ static void damaged_format_is_refused_with_its_column(void **state) {
 static void format_that_is_too_long_is_efbig(void **state) {
   size_t bytes = ((size_t)256 << 10) + 1;
   uvperf_tracepoint_t *tracepoint;
-  uvperf_error_t error;
   char *text;
 
   text = malloc(bytes);
@@ -149,7 +149,6 @@ static void format_that_is_too_long_is_efbig(void **state) {
 
 static void format_of_nothing_is_einval(void **state) {
   uvperf_tracepoint_t *tracepoint = (void *)1;
-  uvperf_error_t error;
 
   assert_int_equal(
       uvperf_tracepoint_new_from_format(&tracepoint, "", NULL, 0, &error),

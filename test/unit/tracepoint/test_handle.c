@@ -7,7 +7,6 @@
 #include "make_tracepoint_text.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -18,14 +17,15 @@
 
 /* -- a tracefs made by the test -------------------------------------------- */
 
-static int look_up(const make_tree_t *tree, const char *name,
-                   uvperf_error_t *error) {
+static uvperf_error_t error;
+
+static int look_up(const make_tree_t *tree, const char *name) {
   uvperf_tracepoint_t *tracepoint = NULL;
   int rc;
 
-  memset(error, 0, sizeof(*error));
-  rc = uvperf__handle_new(&tracepoint, tree->root, name, error);
-  assert_int_equal(error->code, rc);
+  memset(&error, 0, sizeof(error));
+  rc = uvperf__handle_new(&tracepoint, tree->root, name, &error);
+  assert_int_equal(error.code, rc);
   uvperf_tracepoint_free(tracepoint);
   return rc;
 }
@@ -51,73 +51,67 @@ static void tracepoint_of_a_bad_name_is_einval(void **state) {
       "..:x",  "sched:..",  ".:x", "sched:.", "a/b:c",
       "a:b/c", "sched:x:y", "/:x", "a:/",     "::",
   };
-  uvperf_error_t error;
   char name[600];
   size_t i;
 
-  for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-    assert_int_equal(look_up(*state, names[i], &error), -EINVAL);
+  for (i = 0; i < COUNT_OF(names); i++) {
+    assert_int_equal(look_up(*state, names[i]), -EINVAL);
     assert_int_equal(error.cause, UVPERF_CAUSE_ARGUMENT);
     assert_non_null(strstr(error.reason, names[i]));
   }
   memset(name, 'x', sizeof(name));
   name[sizeof(name) - 1] = '\0';
   name[100] = ':';
-  assert_int_equal(look_up(*state, name, &error), -EINVAL);
+  assert_int_equal(look_up(*state, name), -EINVAL);
   name[100] = 'x';
   name[400] = ':';
-  assert_int_equal(look_up(*state, name, &error), -EINVAL);
+  assert_int_equal(look_up(*state, name), -EINVAL);
 }
 
 static void tracepoint_that_is_not_there_is_enoent(void **state) {
   const make_tree_t *tree = *state;
-  uvperf_error_t error;
 
   make_tree_write(tree, "/events/sched/enable", "0\n");
-  assert_int_equal(look_up(tree, "sched:none", &error), -ENOENT);
+  assert_int_equal(look_up(tree, "sched:none"), -ENOENT);
   assert_int_equal(error.cause, UVPERF_CAUSE_NO_EVENT);
   assert_non_null(strstr(error.reason, "sched:none"));
-  assert_int_equal(look_up(tree, "none:none", &error), -ENOENT);
-  assert_int_equal(look_up(tree, "sched:enable", &error), -ENOENT);
+  assert_int_equal(look_up(tree, "none:none"), -ENOENT);
+  assert_int_equal(look_up(tree, "sched:enable"), -ENOENT);
 }
 
 static void tracepoint_whose_format_is_damaged_is_eproto(void **state) {
   const make_tree_t *tree = *state;
-  uvperf_error_t error;
 
   make_tree_write(tree, "/events/a/b/format", "name: b\nID: one\n");
-  assert_int_equal(look_up(tree, "a:b", &error), -EPROTO);
+  assert_int_equal(look_up(tree, "a:b"), -EPROTO);
   assert_int_equal(error.column, 13);
   make_tree_write(tree, "/events/a/empty/format", "");
-  assert_int_equal(look_up(tree, "a:empty", &error), -EPROTO);
+  assert_int_equal(look_up(tree, "a:empty"), -EPROTO);
 }
 
 static void tracepoint_whose_format_is_too_long_is_efbig(void **state) {
   static char text[(256 << 10) + 2];
   const make_tree_t *tree = *state;
-  uvperf_error_t error;
 
   memset(text, '\n', sizeof(text) - 1);
   memcpy(text, TEXT_SWITCH, strlen(TEXT_SWITCH));
   make_tree_write(tree, "/events/a/long/format", text);
-  assert_int_equal(look_up(tree, "a:long", &error), -EFBIG);
+  assert_int_equal(look_up(tree, "a:long"), -EFBIG);
   text[sizeof(text) - 2] = '\0';
   make_tree_write(tree, "/events/a/long/format", text);
-  assert_int_equal(look_up(tree, "a:long", &error), 0);
+  assert_int_equal(look_up(tree, "a:long"), 0);
 }
 
 static void tracepoint_whose_format_is_no_file_is_an_error(void **state) {
   const make_tree_t *tree = *state;
-  uvperf_error_t error;
 
   make_tree_write(tree, "/events/a/b/format/x", "");
-  assert_int_equal(look_up(tree, "a:b", &error), -EISDIR);
+  assert_int_equal(look_up(tree, "a:b"), -EISDIR);
   assert_int_equal(error.cause, UVPERF_CAUSE_UNKNOWN);
 }
 
 static void tracepoint_without_arguments_is_einval(void **state) {
   uvperf_tracepoint_t *tracepoint = (void *)1;
-  uvperf_error_t error;
 
   assert_int_equal(uvperf_tracepoint_new(&tracepoint, NULL, &error), -EINVAL);
   assert_null(tracepoint);
@@ -131,10 +125,8 @@ static void tracepoint_without_arguments_is_einval(void **state) {
 /* The error in a child without privileges, or 99. */
 static int look_up_as_nobody(void *arg) {
   uvperf_tracepoint_t *tracepoint;
-  uvperf_error_t error;
   int rc;
 
-  (void)arg;
   if (setgid(65534) != 0 || setuid(65534) != 0)
     return 99;
   rc = uvperf_tracepoint_new(&tracepoint, "sched:sched_switch", &error);
@@ -154,21 +146,15 @@ static void live_tracepoint_that_may_not_be_read_is_eacces(void **state) {
 /* In a child because of the limit: without an fd, then with one. */
 static int look_up_without_fds(void *arg) {
   uvperf_tracepoint_t *tracepoint;
-  uvperf_error_t error;
-  int next = open("/dev/null", O_RDONLY | O_CLOEXEC);
-  struct rlimit limit = {(rlim_t)next, (rlim_t)next + 1};
 
-  (void)arg;
-  close(next);
-  setrlimit(RLIMIT_NOFILE, &limit);
+  support_limit_fds(0);
   if (uvperf_tracepoint_new(&tracepoint, "sched:sched_switch", &error) !=
       -EMFILE)
     return 1;
   if (error.cause != UVPERF_CAUSE_FILES ||
       strstr(error.reason, "RLIMIT_NOFILE") == NULL)
     return 2;
-  limit.rlim_cur += 1;
-  setrlimit(RLIMIT_NOFILE, &limit);
+  support_limit_fds(1);
   if (uvperf_tracepoint_new(&tracepoint, "sched:sched_switch", &error) != 0)
     return 3;
   uvperf_tracepoint_free(tracepoint);
@@ -292,7 +278,7 @@ static void expect_tep_field(const uvperf_field_t *field,
   expect_type(field->type, tep->type);
   assert_int_equal(field->offset, tep->offset);
   assert_int_equal(field->size, tep->size);
-  for (i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
+  for (i = 0; i < COUNT_OF(pairs); i++)
     assert_int_equal((field->flags & pairs[i].flag) != 0,
                      (tep->flags & pairs[i].tep) != 0);
   /* It takes u8 and unsigned char for strings, too. */
@@ -350,7 +336,6 @@ static void add_fields(const uvperf_tracepoint_t *tracepoint,
 static void check_tracepoint(const char *category, const char *name,
                              totals_t *totals) {
   uvperf_tracepoint_t *tracepoint;
-  uvperf_error_t error;
   char path[1024];
   size_t bytes;
   char *text;

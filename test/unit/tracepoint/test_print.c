@@ -3,7 +3,6 @@
 #include "support.h"
 #include "check_tracepoint_values.h"
 
-#include <errno.h>
 #include <limits.h>
 
 #include "tracepoint/handle.h"
@@ -23,9 +22,6 @@ static int allocations_left;
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t nr, size_t size);
 void *__real_realloc(void *memory, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t nr, size_t size);
-void *__wrap_realloc(void *memory, size_t size);
 
 static int is_refused(void) {
   return allocations_left > 0 && --allocations_left == 0;

@@ -59,8 +59,7 @@ static int print_bytes(const char *conversion, const void *bytes, size_t size,
 
   snprintf(format, sizeof(format),
            TEXT_HEAD("bytes", 9) "\tfield:u8 x[%zu];\toffset:8;\tsize:%zu;"
-                                 "\tsigned:0;\n\nprint fmt: \"%s\", "
-                                 "REC->x\n",
+                                 "\tsigned:0;\n\nprint fmt: \"%s\", REC->x\n",
            size, size, conversion);
   put_short(raw, 0, 9);
   memcpy(raw + 8, bytes, size);
@@ -92,7 +91,7 @@ static void text_of_ip6_leaves_out_zeros(void **state) {
   char text[100];
   size_t i;
 
-  for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+  for (i = 0; i < COUNT_OF(rows); i++) {
     assert_int_equal(
         print_bytes("%pI6c", rows[i].bytes, 16, text, sizeof(text)), 0);
     assert_string_equal(text, rows[i].text);
@@ -112,7 +111,7 @@ static void text_of_a_socket_address_needs_its_bytes(void **state) {
   char text[100];
   size_t i;
 
-  for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+  for (i = 0; i < COUNT_OF(rows); i++) {
     memcpy(bytes, &rows[i].family, sizeof(rows[i].family));
     assert_int_equal(print_bytes("%pISpc", bytes, rows[i].least - 1, text, 100),
                      -EPROTO);

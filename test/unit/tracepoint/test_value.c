@@ -64,7 +64,7 @@ static void text_that_c_does_not_define_is_eproto(void **state) {
       "\"%pI6c\", &REC->g",
   };
 
-  expect_code(-EPROTO, print_fmts, sizeof(print_fmts) / sizeof(print_fmts[0]));
+  expect_code(-EPROTO, print_fmts, COUNT_OF(print_fmts));
 }
 
 int main(void) {

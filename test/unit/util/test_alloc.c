@@ -6,7 +6,6 @@
 #include "util/alloc.h"
 
 /* Otherwise the sanitizer ends the program when calloc(3) returns NULL. */
-const char *__asan_default_options(void);
 
 const char *__asan_default_options(void) {
   return "allocator_may_return_null=1";
@@ -97,8 +96,6 @@ static void uv_arena_free(void *memory) {
 }
 
 static void on_malloc(const volatile void *memory, size_t size) {
-  (void)memory;
-  (void)size;
   arena.foreign += (unsigned)arena.is_watched;
 }
 

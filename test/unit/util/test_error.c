@@ -2,8 +2,6 @@
 /* Filling in an error: each cause has a name, and each text fits. */
 #include "support.h"
 
-#include <errno.h>
-
 #include "util/error.h"
 
 static void cause_name_of_each_value_is_its_own(void **state) {

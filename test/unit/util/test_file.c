@@ -4,7 +4,6 @@
 #include "support.h"
 #include "make_tree.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <pthread.h>
 #include <sched.h>
@@ -100,7 +99,6 @@ static void open_regular_stays_in_the_root_of_a_process(void **state) {
 }
 
 static int open_without_proc(void *arg) {
-  (void)arg;
   if (unshare(CLONE_NEWNS) != 0 ||
       mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
       umount2("/proc", MNT_DETACH) != 0)
@@ -184,9 +182,9 @@ static void names_lead_to_no_other_directory(void **state) {
   static const char *const names[] = {"a", "...", ".a", "a..", "a b", "*"};
   size_t i;
 
-  for (i = 0; i < sizeof(none) / sizeof(none[0]); i++)
+  for (i = 0; i < COUNT_OF(none); i++)
     assert_int_equal(uvperf__file_is_name(none[i]), 0);
-  for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+  for (i = 0; i < COUNT_OF(names); i++)
     assert_int_equal(uvperf__file_is_name(names[i]), 1);
 }
 

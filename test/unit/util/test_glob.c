@@ -146,7 +146,7 @@ static void glob_hostile_patterns_end(void **state) {
   static char pattern[LENGTH + 8], text[LENGTH + 1];
   size_t i;
 
-  for (i = 0; i < sizeof(hostile) / sizeof(hostile[0]); i++) {
+  for (i = 0; i < COUNT_OF(hostile); i++) {
     size_t piece = strlen(hostile[i].piece);
     size_t at;
 

@@ -5,18 +5,20 @@
 #include "util/near_miss.h"
 
 /* The nearest of the words in a list that has spaces between them. */
-static const char *nearest(uvperf__near_miss_t *miss, const char *wanted,
+static const char *nearest(uvperf__near_miss_t *it, const char *wanted,
                            const char *words) {
   char copy[512];
   char *word, *rest;
 
   snprintf(copy, sizeof(copy), "%s", words);
-  uvperf__near_miss_init(miss, wanted, strlen(wanted));
+  uvperf__near_miss_init(it, wanted, strlen(wanted));
   for (word = strtok_r(copy, " ", &rest); word != NULL;
        word = strtok_r(NULL, " ", &rest))
-    assert_int_equal(uvperf__near_miss_each(word, miss), 0);
-  return miss->best;
+    assert_int_equal(uvperf__near_miss_each(word, it), 0);
+  return it->best;
 }
+
+static uvperf__near_miss_t miss;
 
 static void near_miss_finds_typing_errors(void **state) {
   static const char words[] = "cycles instructions cpu-clock sched_switch";
@@ -37,17 +39,14 @@ static void near_miss_finds_typing_errors(void **state) {
       {"", ""},
       {"cy", ""},
   };
-  uvperf__near_miss_t miss;
   size_t i;
 
-  for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+  for (i = 0; i < COUNT_OF(cases); i++)
     assert_string_equal(nearest(&miss, cases[i].wanted, words), cases[i].best);
 }
 
 /* In any order of the directory. */
 static void near_miss_of_equals_begins_alike(void **state) {
-  uvperf__near_miss_t miss;
-
   assert_string_equal(nearest(&miss, "syscall", "vsyscall syscalls"),
                       "syscalls");
   assert_string_equal(nearest(&miss, "syscall", "syscalls vsyscall"),
@@ -61,8 +60,6 @@ static void near_miss_of_equals_begins_alike(void **state) {
 }
 
 static void near_miss_counts_each_error_once(void **state) {
-  uvperf__near_miss_t miss;
-
   nearest(&miss, "abcdefgh", "abdcefgh");
   assert_int_equal(miss.distance, 1);
   nearest(&miss, "abcdefgh", "xbcdefgh");
@@ -75,8 +72,6 @@ static void near_miss_counts_each_error_once(void **state) {
 
 /* A third of the bytes may be wrong, rounded to the nearest. */
 static void near_miss_bears_one_error_in_three_bytes(void **state) {
-  uvperf__near_miss_t miss;
-
   assert_string_equal(nearest(&miss, "abcde", "abcxy"), "abcxy");
   assert_string_equal(nearest(&miss, "abcd", "abxy"), "");
   assert_string_equal(nearest(&miss, "abcd", "abcx"), "abcx");
@@ -85,15 +80,12 @@ static void near_miss_bears_one_error_in_three_bytes(void **state) {
 }
 
 static void near_miss_keeps_the_nearest_and_of_equals_the_first(void **state) {
-  uvperf__near_miss_t miss;
-
   assert_string_equal(nearest(&miss, "loads", "lxxds loadx xoads"), "loadx");
 }
 
 static void long_names_have_no_near_miss(void **state) {
   char longest[UVPERF__NEAR_MISS_MOST + 1];
   char longer[UVPERF__NEAR_MISS_MOST + 2];
-  uvperf__near_miss_t miss;
 
   memset(longest, 'a', sizeof(longest));
   longest[UVPERF__NEAR_MISS_MOST] = '\0';
@@ -114,8 +106,6 @@ static void long_names_have_no_near_miss(void **state) {
 }
 
 static void near_miss_reads_no_more_than_the_length(void **state) {
-  uvperf__near_miss_t miss;
-
   uvperf__near_miss_init(&miss, "cycels:u", 6);
   uvperf__near_miss_each("cycles", &miss);
   assert_int_equal(miss.distance, 1);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "support.h"
 
-#include <errno.h>
-
 #include <uvperf.h>
 
 #include "util/options.h"
@@ -76,7 +74,7 @@ static void options_of_an_impossible_size_are_refused_unread(void **state) {
   size_t i;
 
   assert_non_null(given);
-  for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+  for (i = 0; i < COUNT_OF(sizes); i++) {
     *given = (first_t){sizes[i], 3, 4};
     assert_int_equal(
         uvperf__options_copy(&own, sizeof(own), sizeof(own), given), -E2BIG);
@@ -106,7 +104,6 @@ static void options_with_a_size_alone_are_what_the_initializer_makes(void **s) {
     static const type by_size = {.size = sizeof(by_size)};                     \
     assert_memory_equal(&by_init, &by_size, sizeof(by_size));                  \
   } while (0)
-  (void)s;
   SAME(uvperf_event_options_t, UVPERF_EVENT_OPTIONS_INIT);
   SAME(uvperf_stream_options_t, UVPERF_STREAM_OPTIONS_INIT);
   SAME(uvperf_set_options_t, UVPERF_SET_OPTIONS_INIT);

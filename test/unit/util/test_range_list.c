@@ -2,8 +2,6 @@
 /* Lists of ranges, a range at a time. */
 #include "support.h"
 
-#include <errno.h>
-
 #include "util/range_list.h"
 
 static void range_list_is_read_range_by_range(void **state) {
@@ -36,7 +34,7 @@ static void range_list_of_garbage_is_einval(void **state) {
                                     "00064",      "18446744073709551616"};
   size_t i;
 
-  for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+  for (i = 0; i < COUNT_OF(bad); i++) {
     const char *at = bad[i];
     unsigned int first, last;
 
