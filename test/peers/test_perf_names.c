@@ -33,7 +33,7 @@ static const struct {
     {"exclusive", UVPERF_ATTR_EXCLUSIVE},
 };
 
-#define NR_FIELDS (sizeof(fields) / sizeof(fields[0]))
+#define NR_FIELDS (COUNT_OF(fields))
 
 typedef struct event_s {
   uint64_t values[NR_FIELDS];
@@ -155,7 +155,7 @@ static int has_other_length(const line_t *line) {
 static const char *find_difference(const line_t *line) {
   size_t i;
 
-  for (i = 0; i < sizeof(differences) / sizeof(differences[0]); i++)
+  for (i = 0; i < COUNT_OF(differences); i++)
     if (strcmp(line->tree, differences[i].tree) == 0 &&
         strcmp(line->name, differences[i].name) == 0)
       return differences[i].why;
@@ -233,7 +233,7 @@ static void names_of_the_table_parse_as_perf_parses_them(void **state) {
   fclose(table);
   print_message("%u names as perf(1), %u otherwise on purpose\n", same,
                 different);
-  assert_int_equal(different, sizeof(differences) / sizeof(differences[0]));
+  assert_int_equal(different, COUNT_OF(differences));
   assert_int_equal(faults, 0);
 }
 

@@ -4,7 +4,6 @@
  * clock. Each hit that both have is compared. */
 #include "live.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/syscall.h>

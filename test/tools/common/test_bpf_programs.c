@@ -24,7 +24,6 @@ static int look(void *arg, const common_bpf_function_t *function) {
 }
 
 static int stop_at_once(void *arg, const common_bpf_function_t *function) {
-  (void)function;
   ++*(size_t *)arg;
   return 7;
 }
@@ -116,7 +115,7 @@ static uint32_t write_types(uint32_t *words) {
   uint32_t *at = words;
   size_t i, k;
 
-  for (i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+  for (i = 0; i < COUNT_OF(types); i++) {
     *at++ = types[i].name;
     *at++ = types[i].kind << 24 | types[i].vlen;
     *at++ = types[i].size;

@@ -136,7 +136,7 @@ static void options_events_and_words_complete(void **state) {
        "trace --summary-mode t"},
   };
 
-  complete_all(__func__, cases, sizeof(cases) / sizeof(cases[0]));
+  complete_all(__func__, cases, COUNT_OF(cases));
 }
 
 static void files_and_words_of_the_command_complete(void **state) {
@@ -152,7 +152,7 @@ static void files_and_words_of_the_command_complete(void **state) {
   };
 
   need_file(__func__, "/etc/hostname", "/etc/hostname");
-  complete_all(__func__, cases, sizeof(cases) / sizeof(cases[0]));
+  complete_all(__func__, cases, COUNT_OF(cases));
 }
 
 /* A colon ends a word in bash, so the text before the colon is not completed
@@ -170,7 +170,7 @@ static void tracepoints_and_calls_complete(void **state) {
 
   support_need_tracefs(__func__, "sched:sched_process_exec");
   support_need_tracefs(__func__, "syscalls:sys_enter_getpriority");
-  complete_all(__func__, cases, sizeof(cases) / sizeof(cases[0]));
+  complete_all(__func__, cases, COUNT_OF(cases));
 }
 
 static void tools_below_home_complete(void **state) {

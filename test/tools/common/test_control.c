@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The tools obey the commands of another process, and ignore anything else that
  * it sends. */
-#include <errno.h>
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -19,82 +18,84 @@ typedef struct seen_s {
   char text[8192];      /* a letter for each command, and its rest */
 } seen_t;
 
+static seen_t seen;
+
 static void on_command(common_control_t *control,
                        enum common_control_command command, const char *rest) {
-  seen_t *seen = control->data;
-  size_t used = strlen(seen->text);
+  seen_t *it = control->data;
+  size_t used = strlen(it->text);
 
-  assert_true(used + strlen(rest) + 3 < sizeof(seen->text));
-  snprintf(seen->text + used, sizeof(seen->text) - used, "%c%s;",
-           "+-ltsp"[command], rest);
+  assert_true(used + strlen(rest) + 3 < sizeof(it->text));
+  snprintf(it->text + used, sizeof(it->text) - used, "%c%s;", "+-ltsp"[command],
+           rest);
   if (command == COMMON_CONTROL_STOP)
     common_control_stop(control);
 }
 
-static void listen_to(seen_t *seen) {
-  seen->control.data = seen;
-  seen->control.on_command = on_command;
-  assert_int_equal(uv_loop_init(&seen->loop), 0);
-  assert_int_equal(common_control_init(&seen->control, &seen->loop), 0);
-  common_control_start(&seen->control);
+static void listen_to(seen_t *it) {
+  it->control.data = it;
+  it->control.on_command = on_command;
+  assert_int_equal(uv_loop_init(&it->loop), 0);
+  assert_int_equal(common_control_init(&it->control, &it->loop), 0);
+  common_control_start(&it->control);
 }
 
-static void begin(seen_t *seen, int is_socket) {
+static void begin(seen_t *it, int is_socket) {
   static char text[32];
 
-  memset(seen, 0, sizeof(*seen));
+  memset(it, 0, sizeof(*it));
   if (is_socket) {
-    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, seen->ends), 0);
-    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, seen->acks), 0);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, it->ends), 0);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, it->acks), 0);
   } else {
-    assert_int_equal(pipe(seen->ends), 0);
-    assert_int_equal(pipe(seen->acks), 0);
+    assert_int_equal(pipe(it->ends), 0);
+    assert_int_equal(pipe(it->acks), 0);
   }
-  snprintf(text, sizeof(text), "fd:%d,%d", seen->ends[0], seen->acks[1]);
-  assert_int_equal(common_control_open(&seen->control, text), 0);
-  listen_to(seen);
+  snprintf(text, sizeof(text), "fd:%d,%d", it->ends[0], it->acks[1]);
+  assert_int_equal(common_control_open(&it->control, text), 0);
+  listen_to(it);
 }
 
-static void turn(seen_t *seen, int times) {
+static void turn(seen_t *it, int times) {
   for (; times > 0; times--)
-    uv_run(&seen->loop, UV_RUN_NOWAIT);
+    uv_run(&it->loop, UV_RUN_NOWAIT);
 }
 
-static void put(seen_t *seen, const char *bytes, size_t size) {
-  assert_int_equal(write(seen->ends[1], bytes, size), size);
-  turn(seen, 100);
+static void put(seen_t *it, const char *bytes, size_t size) {
+  assert_int_equal(write(it->ends[1], bytes, size), size);
+  turn(it, 100);
 }
 
-static void expect(seen_t *seen, const char *sent, const char *came) {
-  seen->text[0] = '\0';
-  put(seen, sent, strlen(sent));
-  assert_string_equal(seen->text, came);
+static void expect(seen_t *it, const char *sent, const char *came) {
+  it->text[0] = '\0';
+  put(it, sent, strlen(sent));
+  assert_string_equal(it->text, came);
 }
 
-static void end_loop(seen_t *seen) {
-  common_control_close(&seen->control);
-  uv_run(&seen->loop, UV_RUN_DEFAULT);
-  assert_int_equal(uv_loop_close(&seen->loop), 0);
+static void end_loop(seen_t *it) {
+  common_control_close(&it->control);
+  uv_run(&it->loop, UV_RUN_DEFAULT);
+  assert_int_equal(uv_loop_close(&it->loop), 0);
 }
 
-static void end(seen_t *seen) {
+static void end(seen_t *it) {
   int i;
 
-  end_loop(seen);
-  common_control_free(&seen->control);
+  end_loop(it);
+  common_control_free(&it->control);
   for (i = 0; i < 2; i++) {
-    close(seen->ends[i]);
-    close(seen->acks[i]);
+    close(it->ends[i]);
+    close(it->acks[i]);
   }
 }
 
-static void expect_acks(seen_t *seen, size_t expected) {
+static void expect_acks(seen_t *it, size_t expected) {
   char bytes[4096];
   ssize_t size;
   size_t nr = 0;
 
-  fcntl(seen->acks[0], F_SETFL, O_NONBLOCK);
-  while ((size = read(seen->acks[0], bytes, 4)) == 4) {
+  fcntl(it->acks[0], F_SETFL, O_NONBLOCK);
+  while ((size = read(it->acks[0], bytes, 4)) == 4) {
     assert_memory_equal(bytes, "ack\n", 4);
     nr++;
   }
@@ -103,8 +104,6 @@ static void expect_acks(seen_t *seen, size_t expected) {
 }
 
 static void take_commands(int is_socket) {
-  seen_t seen;
-
   begin(&seen, is_socket);
   expect(&seen, "enable\n", "+;");
   expect(&seen, "disable cpu-clock:u\nping\n", "-cpu-clock:u;p;");
@@ -129,7 +128,6 @@ static void commands_come_by_sockets(void **state) {
 /* perf(1) answers only commands that it knows. */
 static void other_lines_are_neither_run_nor_acknowledged(void **state) {
   char bytes[3000];
-  seen_t seen;
 
   begin(&seen, 0);
   expect(&seen, "\n\n \nenabled\nStop\n enable\nstopp\nsto\n", "");
@@ -145,7 +143,6 @@ static void other_lines_are_neither_run_nor_acknowledged(void **state) {
 
 /* One turn of the loop reads a limited number of bytes. No command is lost. */
 static void many_commands_leave_the_loop_its_turns(void **state) {
-  seen_t seen;
   int i;
 
   begin(&seen, 0);
@@ -160,7 +157,6 @@ static void many_commands_leave_the_loop_its_turns(void **state) {
 }
 
 static void acks_that_are_not_read_do_not_block(void **state) {
-  seen_t seen;
   int i;
 
   begin(&seen, 0);
@@ -175,8 +171,6 @@ static void acks_that_are_not_read_do_not_block(void **state) {
 }
 
 static void closed_end_is_reported_once_and_the_loop_rests(void **state) {
-  seen_t seen;
-
   begin(&seen, 1);
   expect(&seen, "ping\n", "p;");
   close(seen.ends[1]);
@@ -190,8 +184,6 @@ static void closed_end_is_reported_once_and_the_loop_rests(void **state) {
 /* A line that begins on one loop can end on the next loop. The end of the input
  * is reported once. */
 static void commands_go_on_on_another_loop(void **state) {
-  seen_t seen;
-
   begin(&seen, 1);
   expect(&seen, "enable\nena", "+;");
   end_loop(&seen);
@@ -208,7 +200,7 @@ static void commands_go_on_on_another_loop(void **state) {
 }
 
 static void no_text_is_no_other_process(void **state) {
-  seen_t seen = {.ends = {-1, -1}, .acks = {-1, -1}};
+  seen = (seen_t){.ends = {-1, -1}, .acks = {-1, -1}};
 
   assert_int_equal(common_control_open(&seen.control, NULL), 0);
   listen_to(&seen);
@@ -220,7 +212,6 @@ static void no_text_is_no_other_process(void **state) {
  * fail. */
 static void given_descriptors_stay_blocking(void **state) {
   int is_socket;
-  seen_t seen;
 
   for (is_socket = 0; is_socket < 2; is_socket++) {
     begin(&seen, is_socket);
@@ -238,9 +229,9 @@ static void given_descriptors_stay_blocking(void **state) {
 /* The test opens and closes the other end several times. */
 static void fifo_is_opened_before_its_other_end_and_after(void **state) {
   char path[] = "/tmp/uvperf_control_XXXXXX", text[64];
-  seen_t seen = {.ends = {-1, -1}, .acks = {-1, -1}};
   int i;
 
+  seen = (seen_t){.ends = {-1, -1}, .acks = {-1, -1}};
   close(mkstemp(path));
   snprintf(text, sizeof(text), "fifo:%s", path);
   assert_int_equal(common_control_open(&seen.control, text), 1); /* a file */
@@ -265,8 +256,8 @@ static void fifo_is_opened_before_its_other_end_and_after(void **state) {
 /* open(2) fails with ENXIO for a FIFO, but not for a pipe. */
 static void ack_fifo_without_a_reader_is_done_without(void **state) {
   char directory[] = "/tmp/uvperf_control_XXXXXX", path[64], text[64];
-  seen_t seen = {.acks = {-1, -1}};
 
+  seen = (seen_t){.acks = {-1, -1}};
   assert_non_null(mkdtemp(directory));
   snprintf(path, sizeof(path), "%s/ack", directory);
   assert_int_equal(mkfifo(path, 0600), 0);
@@ -295,7 +286,7 @@ static void wrong_forms_are_refused(void **state) {
                                       "fifo"};
   size_t i;
 
-  for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+  for (i = 0; i < COUNT_OF(texts); i++) {
     if (common_control_check(texts[i]) != COMMON_EXIT_USAGE)
       fail_msg("'%s' was taken", texts[i]);
   }

@@ -38,7 +38,7 @@ static void other_values_are_refused(void **state) {
   common_delay_t delay;
   size_t i;
 
-  for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+  for (i = 0; i < COUNT_OF(texts); i++) {
     if (common_delay_parse(&delay, texts[i], 1) != COMMON_EXIT_USAGE)
       fail_msg("'%s' was taken", texts[i]);
   }
@@ -82,7 +82,6 @@ static void on_stop(common_session_t *session) {
 }
 
 static void on_close(common_session_t *session) {
-  (void)session;
 }
 
 /* Runs a session that ends by itself or after 100 ms. No step comes before its

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 static int wait_for_signal(void *arg) {
-  (void)arg;
   pause();
   return 0;
 }

@@ -33,7 +33,7 @@ static void losses_that_two_kinds_of_records_report_count_once(void **state) {
   uvperf_record_t record;
   size_t i;
 
-  for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+  for (i = 0; i < COUNT_OF(cases); i++) {
     memset(&record, 0, sizeof(record));
     record.type = cases[i].type;
     record.misc = cases[i].misc;

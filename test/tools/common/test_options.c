@@ -32,7 +32,7 @@ ring_size_is_of_bytes_with_a_unit_and_of_pages_without(void **state) {
   };
   size_t i, bytes;
 
-  for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+  for (i = 0; i < COUNT_OF(cases); i++) {
     bytes = 0;
     assert_int_equal(common_options_ring(cases[i].text, &bytes) == 0,
                      cases[i].bytes != 0);

@@ -38,7 +38,7 @@ static const struct {
     {"watch", OUT, 0, {"--", "/bin/true"}},
 };
 
-#define NR_RUNS (sizeof(runs) / sizeof(runs[0]))
+#define NR_RUNS (COUNT_OF(runs))
 
 /* Returns 0 if CMake did not build the tool. */
 static int tool_path(const char *tool, char *path, size_t size) {
@@ -46,33 +46,34 @@ static int tool_path(const char *tool, char *path, size_t size) {
   return access(path, X_OK) == 0;
 }
 
+static tool_run_t run;
+
 /* Runs the tool. Returns 0 if it was not built. */
-static int run_tool(size_t nr, void (*prepare)(void), tool_run_t *run) {
+static int run_tool(size_t nr, void (*prepare)(void)) {
   static char path[4096];
 
   if (!tool_path(runs[nr].tool, path, sizeof(path)))
     return 0;
-  memset(run, 0, sizeof(*run));
-  run->args[0] = path;
-  memcpy(run->args + 1, runs[nr].args, sizeof(runs[nr].args));
-  run->prepare = prepare;
+  memset(&run, 0, sizeof(run));
+  run.args[0] = path;
+  memcpy(run.args + 1, runs[nr].args, sizeof(runs[nr].args));
+  run.prepare = prepare;
   print_message("%s %s\n", runs[nr].tool,
                 runs[nr].args[0] != NULL ? runs[nr].args[0] : "");
-  run->file = fopen("/dev/null", "we");
-  assert_non_null(run->file);
-  tool_run(run);
-  fclose(run->file);
+  run.file = fopen("/dev/null", "we");
+  assert_non_null(run.file);
+  tool_run(&run);
+  fclose(run.file);
   return 1;
 }
 
-static void expect_lost(const tool_run_t *run, const char *tool,
-                        const char *reason) {
+static void expect_lost(const char *tool, const char *reason) {
   char name[64];
 
-  tool_run_expect_status(run, 1);
+  tool_run_expect_status(&run, 1);
   snprintf(name, sizeof(name), "uvperf-%s: ", tool);
-  tool_run_expect_text(run->err, name);
-  tool_run_expect_text(run->err, reason);
+  tool_run_expect_text(run.err, name);
+  tool_run_expect_text(run.err, reason);
 }
 
 static void need_all(const char *test) {
@@ -80,26 +81,25 @@ static void need_all(const char *test) {
   support_need_kernel_side(test);
 }
 
-static int run_with(size_t nr, const char *option, tool_run_t *run) {
+static int run_with(size_t nr, const char *option) {
   static char path[4096];
 
   if (!tool_path(runs[nr].tool, path, sizeof(path)))
     return 0;
-  memset(run, 0, sizeof(*run));
-  run->args[0] = path;
-  run->args[1] = option;
-  tool_run_exits(run, 0);
-  assert_string_equal(run->err, "");
+  memset(&run, 0, sizeof(run));
+  run.args[0] = path;
+  run.args[1] = option;
+  tool_run_exits(&run, 0);
+  assert_string_equal(run.err, "");
   return 1;
 }
 
 static void version_is_that_of_the_library(void **state) {
-  static tool_run_t run;
   char line[128];
   size_t i;
 
   for (i = 0; i < NR_RUNS; i++) {
-    if (!run_with(i, "--version", &run))
+    if (!run_with(i, "--version"))
       continue;
     snprintf(line, sizeof(line), "uvperf-%s %s\n", runs[i].tool,
              uvperf_version_string());
@@ -108,13 +108,12 @@ static void version_is_that_of_the_library(void **state) {
 }
 
 static void help_fits_into_a_terminal(void **state) {
-  static tool_run_t run;
   const char *line;
   char usage[64];
   size_t i;
 
   for (i = 0; i < NR_RUNS; i++) {
-    if (!run_with(i, i % 2 == 0 ? "--help" : "-h", &run))
+    if (!run_with(i, i % 2 == 0 ? "--help" : "-h"))
       continue;
     snprintf(usage, sizeof(usage), "Usage: uvperf-%s ", runs[i].tool);
     assert_int_equal(strncmp(run.out, usage, strlen(usage)), 0);
@@ -128,19 +127,18 @@ static void close_out(void) {
 }
 
 static void output_to_a_closed_stdout_is_reported_with_status_1(void **state) {
-  static tool_run_t run;
   size_t i;
 
   need_all(__func__);
   for (i = 0; i < NR_RUNS; i++) {
-    if (!run_tool(i, close_out, &run))
+    if (!run_tool(i, close_out))
       continue;
     if ((runs[i].writes & OUT) == 0)
       tool_run_expect_status(&run, 0);
     else if (runs[i].is_recording)
-      expect_lost(&run, runs[i].tool, strerror(EBADF));
+      expect_lost(runs[i].tool, strerror(EBADF));
     else
-      expect_lost(&run, runs[i].tool, "stdout");
+      expect_lost(runs[i].tool, "stdout");
   }
 }
 
@@ -151,17 +149,16 @@ static void fill_out(void) {
 }
 
 static void output_to_a_full_disk_is_reported_with_status_1(void **state) {
-  static tool_run_t run;
   size_t i;
 
   need_all(__func__);
   for (i = 0; i < NR_RUNS; i++) {
-    if (!run_tool(i, fill_out, &run))
+    if (!run_tool(i, fill_out))
       continue;
     if ((runs[i].writes & OUT) == 0)
       tool_run_expect_status(&run, 0);
     else
-      expect_lost(&run, runs[i].tool, runs[i].is_recording ? "-: " : "stdout");
+      expect_lost(runs[i].tool, runs[i].is_recording ? "-: " : "stdout");
   }
 }
 
@@ -176,15 +173,14 @@ static void leave_out(void) {
 }
 
 static void reader_that_is_gone_ends_it_quietly_with_status_0(void **state) {
-  static tool_run_t run;
   size_t i;
 
   need_all(__func__);
   for (i = 0; i < NR_RUNS; i++) {
-    if (!run_tool(i, leave_out, &run))
+    if (!run_tool(i, leave_out))
       continue;
     if (runs[i].is_recording) {
-      expect_lost(&run, runs[i].tool, strerror(EPIPE));
+      expect_lost(runs[i].tool, strerror(EPIPE));
       continue;
     }
     tool_run_expect_status(&run, 0);
@@ -208,17 +204,16 @@ static void close_all(void) {
 }
 
 static void standard_streams_that_are_closed_do_not_abort(void **state) {
-  static tool_run_t run;
   size_t i;
 
   need_all(__func__);
   for (i = 0; i < NR_RUNS; i++) {
-    if (!run_tool(i, close_in, &run))
+    if (!run_tool(i, close_in))
       continue;
     tool_run_expect_status(&run, 0);
-    run_tool(i, close_err, &run);
+    run_tool(i, close_err);
     tool_run_expect_status(&run, (runs[i].writes & ERR) != 0);
-    run_tool(i, close_all, &run);
+    run_tool(i, close_all);
     tool_run_expect_status(&run, runs[i].writes != NOTHING);
   }
 }
@@ -239,14 +234,13 @@ static void missing_privileges_exit_1_and_are_reported(void **state) {
       {"trace", {"-e", "page-faults:u"}, "trace -e 'syscalls:*' -- command"},
       {"watch", {NULL}, "watch -- command"},
   };
-  static tool_run_t run;
   static char path[4096];
   size_t i;
 
   need_all(__func__);
   if (tool_run_paranoid() <= 0)
     support_skip(__func__, "kernel.perf_event_paranoid above 0");
-  for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+  for (i = 0; i < COUNT_OF(cases); i++) {
     if (!tool_path(cases[i].tool, path, sizeof(path)))
       continue;
     print_message("%s\n", cases[i].tool);
@@ -279,15 +273,14 @@ static void command_that_cannot_be_run_exits_126_or_127(void **state) {
       {"trace", {"-e", "page-faults:u"}},
       {"watch", {NULL}},
   };
-  static tool_run_t run;
   static char path[4096];
   size_t i, j, nr;
 
   need_all(__func__);
-  for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+  for (i = 0; i < COUNT_OF(cases); i++) {
     if (!tool_path(cases[i].tool, path, sizeof(path)))
       continue;
-    for (j = 0; j < sizeof(commands) / sizeof(commands[0]); j++) {
+    for (j = 0; j < COUNT_OF(commands); j++) {
       print_message("%s %s\n", cases[i].tool, commands[j].command);
       memset(&run, 0, sizeof(run));
       run.args[0] = path;

@@ -7,7 +7,6 @@
 #include "json_check.h"
 #include "uvperf.h"
 
-#include <errno.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
@@ -19,8 +18,7 @@
 #include <linux/capability.h>
 #include <linux/perf_event.h>
 
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-#define BIT(bit)        (UINT64_C(1) << (bit))
+#define BIT(bit) (UINT64_C(1) << (bit))
 /* Bit-fields begin at the other end on a big-endian machine. */
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 #define FLAG(bit) BIT(63 - (bit))
@@ -117,9 +115,11 @@ static int ask_all(void *arg) {
   return 0;
 }
 
+static tool_run_t run;
+
 /* Compares the doctor's answers with the kernel's. If `prepare` drops
  * privileges, the doctor must have run as the user nobody. */
-static void compare(tool_run_t *run, void (*prepare)(void)) {
+static void compare(void (*prepare)(void)) {
   size_t size = sizeof(int) * COUNT_OF(questions), i;
   errand_t errand = {prepare, NULL};
   char name[32];
@@ -134,27 +134,23 @@ static void compare(tool_run_t *run, void (*prepare)(void)) {
 
     code = errand.answers[i];
     uv_err_name_r(-code, name, sizeof(name));
-    doctor_expect(run, question->group, question->key, "result",
+    doctor_expect(&run, question->group, question->key, "result",
                   code == 0 ? "yes" : "no");
-    doctor_expect(run, question->group, question->key, "errno",
+    doctor_expect(&run, question->group, question->key, "errno",
                   code == 0 ? "" : name);
   }
   munmap(errand.answers, size);
 }
 
 static void answers_are_the_kernels(void **state) {
-  static tool_run_t run;
-
   doctor_run(&run, DOCTOR_PATH, NULL, 0);
-  compare(&run, NULL);
+  compare(NULL);
   doctor_expect_remedies(&run);
 }
 
 static void answers_without_privileges_are_the_kernels(void **state) {
-  static tool_run_t run;
-
   doctor_run(&run, DOCTOR_PATH, NULL, 1);
-  compare(&run, explain_drop_privileges);
+  compare(explain_drop_privileges);
   doctor_expect_remedies(&run);
 }
 
@@ -182,7 +178,6 @@ static void unprivileged_at_paranoid_2_learns_what_works(void **state) {
       {"events", "uprobe", "EACCES", "setcap cap_sys_admin=ep PROGRAM"},
       {"symbols", "kernel", "EACCES", "cap_syslog=ep PROGRAM"},
   };
-  static tool_run_t run;
   size_t i;
 
   if (support_is_in_user_namespace())
@@ -211,8 +206,6 @@ static void drop_admin(void) {
 }
 
 static void perfmon_without_admin_is_enough_but_for_uprobes(void **state) {
-  static tool_run_t run;
-
   support_need_root(__func__);
   explain_need_paranoid(__func__, 2, 2);
   support_need_cpu_wide(__func__);
@@ -235,7 +228,6 @@ static void perfmon_without_admin_is_enough_but_for_uprobes(void **state) {
 
 /* ARM's PMU drivers open an event with precise_ip, but ignore precise_ip. */
 static void precise_ip_is_only_what_the_kernel_heeds(void **state) {
-  static tool_run_t run;
   struct perf_event_attr attr;
   int fd;
 
@@ -265,7 +257,6 @@ static void filter_is_the_reason_for_everything(void **state) {
       {"features", "group"},     {"rings", "default"}, {"rings", "largest"},
       {"rings", "overwritable"},
   };
-  static tool_run_t run;
 
   doctor_run(&run, DOCTOR_PATH, filter, 0);
   doctor_expect_all(&run, some, COUNT_OF(some), "no", "EPERM", "no_perf",
@@ -279,7 +270,6 @@ static void filter_is_the_reason_for_everything(void **state) {
  * that fds are missing. The loader needs one fd. */
 static void few_fds_are_reported(void **state) {
   static const char *const own[][2] = {{"targets", "own_user"}};
-  static tool_run_t run;
   int lacking = 0, nr;
 
   for (nr = 4; nr < 24; nr++) {
@@ -314,7 +304,6 @@ static void tracefs_that_is_not_there_is_reported(void **state) {
   static const char *const unknown[][2] = {{"events", "tracepoint_own"},
                                            {"events", "tracepoint"},
                                            {"events", "tracepoint_cpu"}};
-  static tool_run_t run;
 
   support_need_root(__func__);
   support_need_tracefs(__func__, "sched:sched_switch");
@@ -326,7 +315,6 @@ static void tracefs_that_is_not_there_is_reported(void **state) {
 
 static void tracefs_that_may_not_be_read_is_reported(void **state) {
   static const char *const unknown[][2] = {{"events", "tracepoint"}};
-  static tool_run_t run;
 
   explain_need_paranoid(__func__, 2, 2);
   support_need_tracefs(__func__, "sched:sched_switch");
@@ -342,7 +330,6 @@ static void tracepoints_are_answered_where_tracefs_is(void **state) {
                                        {"events", "breakpoint"},
                                        {"events", "breakpoint_code"},
                                        {"targets", "own_process"}};
-  static tool_run_t run;
 
   support_need_root(__func__);
   support_need_cpu_wide(__func__);
@@ -352,12 +339,11 @@ static void tracepoints_are_answered_where_tracefs_is(void **state) {
   doctor_expect_all(&run, yes, COUNT_OF(yes), "yes", NULL, NULL, NULL);
 }
 
-static void expect_number(const tool_run_t *run, const char *key,
-                          long long value) {
+static void expect_number(const char *key, long long value) {
   char text[32];
 
   snprintf(text, sizeof(text), "%lld", value);
-  doctor_expect(run, "system", key, NULL, text);
+  doctor_expect(&run, "system", key, NULL, text);
 }
 
 static void limits_are_those_of_the_system(void **state) {
@@ -366,16 +352,15 @@ static void limits_are_those_of_the_system(void **state) {
       "perf_event_max_stack",      "perf_event_max_sample_rate",
       "perf_cpu_time_max_percent", "kptr_restrict",
   };
-  static tool_run_t run;
   struct rlimit files;
   size_t i;
 
   doctor_run(&run, DOCTOR_PATH, NULL, 0);
   for (i = 0; i < COUNT_OF(settings); i++)
-    expect_number(&run, settings[i], doctor_setting(settings[i]));
+    expect_number(settings[i], doctor_setting(settings[i]));
   assert_int_equal(getrlimit(RLIMIT_NOFILE, &files), 0);
-  expect_number(&run, "rlimit_nofile", (long long)files.rlim_cur);
-  expect_number(&run, "cpus_online", sysconf(_SC_NPROCESSORS_ONLN));
+  expect_number("rlimit_nofile", (long long)files.rlim_cur);
+  expect_number("cpus_online", sysconf(_SC_NPROCESSORS_ONLN));
 }
 
 /* Returns the column of the value after a title of one word. */

@@ -14,8 +14,6 @@
 
 #include <linux/capability.h>
 
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-
 /* Hides a directory in a mount namespace of its own. */
 static void hide(const char *path) {
   if (unshare(CLONE_NEWNS) != 0 ||
@@ -113,7 +111,6 @@ static void enter_user_namespace(void) {
 }
 
 static int try_user_namespace(void *arg) {
-  (void)arg;
   return unshare(CLONE_NEWUSER) != 0;
 }
 

@@ -15,8 +15,6 @@
 /* The user of tool_run.h's as_nobody 2. */
 #define OTHER 65533
 
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-
 static long long number_of(const tool_run_t *run, const char *group,
                            const char *key) {
   return atoll(doctor_member(run, group, key, "value"));

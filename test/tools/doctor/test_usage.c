@@ -3,8 +3,6 @@
 #include "tool_run.h"
 #include "tool_usage.h"
 
-#include <errno.h>
-
 static void bad_options_exit_2_with_a_message(void **state) {
   static const tool_usage_t cases[] = {
       {{"--json=1"}, "'--json' takes no value"},
@@ -17,7 +15,7 @@ static void bad_options_exit_2_with_a_message(void **state) {
       {{""}, "unknown argument ''"},
   };
 
-  tool_usage_refused(DOCTOR_PATH, cases, sizeof(cases) / sizeof(cases[0]));
+  tool_usage_refused(DOCTOR_PATH, cases, COUNT_OF(cases));
 }
 
 int main(void) {

@@ -168,7 +168,7 @@ static void words_choose_kinds_parts_and_patterns(void **state) {
   };
   size_t i;
 
-  for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+  for (i = 0; i < COUNT_OF(cases); i++) {
     tool_run_t run = {.args = {LIST_PATH, "--all"}};
 
     memcpy(run.args + 2, cases[i].words, sizeof(cases[i].words));
@@ -188,7 +188,7 @@ static void words_of_kinds_have_synonyms(void **state) {
                {{"cache", "hwcache"}, 32}};
   size_t i, j;
 
-  for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+  for (i = 0; i < COUNT_OF(cases); i++)
     for (j = 0; j < 2; j++) {
       tool_run_t run = {.args = {LIST_PATH, "--all", cases[i].words[j]}};
 
@@ -204,7 +204,7 @@ static void patterns_match_a_whole_tracepoint_or_its_own_name(void **state) {
   size_t i;
 
   support_need_tracefs(__func__, EVENT);
-  for (i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++) {
+  for (i = 0; i < COUNT_OF(patterns); i++) {
     tool_run_t run = {.args = {LIST_PATH, patterns[i]}};
 
     tool_run_exits(&run, 0);

@@ -77,8 +77,7 @@ static void text_has_scale_unit_and_what_is_special(void **state) {
               "  power/energy-pkg/                                 "
               "0.25 Joules\n"
               "  power/plain/\n"
-              "  power/half/                                       "
-              "0.5 each\n"
+              "  power/half/                                       0.5 each\n"
               "  power/all/                                        "
               "1 C, per package, no sum\n");
 }
@@ -236,9 +235,9 @@ static void reader_of_arrays_is_strict(void **state) {
   };
   size_t i;
 
-  for (i = 0; i < sizeof(good) / sizeof(good[0]); i++)
+  for (i = 0; i < COUNT_OF(good); i++)
     assert_true(json_is_list(good[i]));
-  for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+  for (i = 0; i < COUNT_OF(bad); i++)
     assert_false(json_is_list(bad[i]));
 }
 

@@ -18,7 +18,7 @@ static void bad_options_exit_2_with_a_message(void **state) {
       {{"forms", "--json"}, "forms are not events"},
   };
 
-  tool_usage_refused(LIST_PATH, cases, sizeof(cases) / sizeof(cases[0]));
+  tool_usage_refused(LIST_PATH, cases, COUNT_OF(cases));
 }
 
 /* -- tracefs that may not be read ----------------------------------------- */
@@ -87,6 +87,6 @@ int main(void) {
       cmocka_unit_test(few_fds_do_not_abort),
   };
 
-  return tool_rows_main(LIST_PATH, rows, sizeof(rows) / sizeof(rows[0]), tests,
-                        sizeof(tests) / sizeof(tests[0]));
+  return tool_rows_main(LIST_PATH, rows, COUNT_OF(rows), tests,
+                        COUNT_OF(tests));
 }

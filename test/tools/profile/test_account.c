@@ -31,85 +31,78 @@ typedef struct fixture_s {
   uint32_t flags; /* of mmap(2) */
 } fixture_t;
 
-static void start_by(fixture_t *fixture, stacks_by_t by) {
+static fixture_t fx;
+
+static void start_by(stacks_by_t by) {
   symbols_options_t options = {.kallsyms = ""};
 
-  assert_int_equal(uv_loop_init(&fixture->loop), 0);
-  fixture->symbols = symbols_new(&fixture->loop, &options);
-  profile_account_init(&fixture->account, by, fixture->symbols);
-  fixture->account.is_recorded = 1;
-  fixture->account.kernel_end = UINT64_MAX;
+  assert_int_equal(uv_loop_init(&fx.loop), 0);
+  fx.symbols = symbols_new(&fx.loop, &options);
+  profile_account_init(&fx.account, by, fx.symbols);
+  fx.account.is_recorded = 1;
+  fx.account.kernel_end = UINT64_MAX;
 }
 
 static int setup(void **state) {
-  static fixture_t fixture;
-
-  memset(&fixture, 0, sizeof(fixture));
-  *state = &fixture;
+  memset(&fx, 0, sizeof(fx));
   return 0;
 }
 
 static int teardown(void **state) {
-  fixture_t *fixture = *state;
-
-  if (fixture->symbols == NULL)
+  if (fx.symbols == NULL)
     return 0; /* the test skipped */
-  symbols_close(fixture->symbols, NULL, NULL);
-  uv_run(&fixture->loop, UV_RUN_DEFAULT);
-  if (fixture->account.unwinding != NULL)
-    profile_unwinding_free(&fixture->unwinding);
-  profile_account_free(&fixture->account);
-  symbols_free(fixture->symbols);
-  return uv_loop_close(&fixture->loop);
+  symbols_close(fx.symbols, NULL, NULL);
+  uv_run(&fx.loop, UV_RUN_DEFAULT);
+  if (fx.account.unwinding != NULL)
+    profile_unwinding_free(&fx.unwinding);
+  profile_account_free(&fx.account);
+  symbols_free(fx.symbols);
+  return uv_loop_close(&fx.loop);
 }
 
-static uvperf_record_t new_record(fixture_t *fixture, uint32_t type,
-                                  uint16_t misc) {
+static uvperf_record_t new_record(uint32_t type, uint16_t misc) {
   uvperf_record_t record;
 
   memset(&record, 0, sizeof(record));
   record.type = type;
   record.misc = misc;
-  record.time = ++fixture->time;
+  record.time = ++fx.time;
   return record;
 }
 
-static void map(fixture_t *fixture, uint32_t pid, uint64_t start, uint64_t size,
-                uint64_t pgoff, const char *path) {
-  uvperf_record_t record =
-      new_record(fixture, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER);
+static void map(uint32_t pid, uint64_t start, uint64_t size, uint64_t pgoff,
+                const char *path) {
+  uvperf_record_t record = new_record(PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER);
   char *text = record_text(path);
 
   record.mmap.pid = record.mmap.tid = pid;
   record.mmap.addr = start;
   record.mmap.len = size;
   record.mmap.pgoff = pgoff;
-  record.mmap.flags = fixture->flags;
+  record.mmap.flags = fx.flags;
   record.mmap.ino = path[0] == '/' && path[1] != '/' ? 7 : 0;
   record.mmap.filename = text;
   record.mmap.filename_size = strlen(path);
-  profile_account_record(&fixture->account, &record);
+  profile_account_record(&fx.account, &record);
   free(text);
 }
 
-static void name(fixture_t *fixture, uint32_t pid, uint32_t tid, int is_exec,
-                 const char *comm) {
-  uvperf_record_t record = new_record(fixture, PERF_RECORD_COMM,
-                                      is_exec ? PERF_RECORD_MISC_COMM_EXEC : 0);
+static void name(uint32_t pid, uint32_t tid, int is_exec, const char *comm) {
+  uvperf_record_t record =
+      new_record(PERF_RECORD_COMM, is_exec ? PERF_RECORD_MISC_COMM_EXEC : 0);
   char *text = record_text(comm);
 
   record.comm.pid = pid;
   record.comm.tid = tid;
   record.comm.comm = text;
   record.comm.comm_size = strlen(comm);
-  profile_account_record(&fixture->account, &record);
+  profile_account_record(&fx.account, &record);
   free(text);
 }
 
-static void sample(fixture_t *fixture, uint32_t pid, uint32_t tid,
-                   const uint64_t *ips, size_t nr) {
+static void sample(uint32_t pid, uint32_t tid, const uint64_t *ips, size_t nr) {
   uvperf_record_t record =
-      new_record(fixture, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
+      new_record(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
 
   record.pid = pid;
   record.tid = tid;
@@ -118,12 +111,12 @@ static void sample(fixture_t *fixture, uint32_t pid, uint32_t tid,
   record.sample.cgroup = pid + 1000;
   record.sample.callchain.ips = ips;
   record.sample.callchain.nr = nr;
-  profile_account_record(&fixture->account, &record);
+  profile_account_record(&fx.account, &record);
 }
 
 /* The only stack, as "object+offset object+offset …". */
-static void expect_stack(const fixture_t *fixture, const char *expected) {
-  const profile_account_t *account = &fixture->account;
+static void expect_stack(const char *expected) {
+  const profile_account_t *account = &fx.account;
   const profile_frame_t *frames;
   common_entry_t **sorted;
   char text[512] = "";
@@ -162,19 +155,18 @@ static uint64_t write_map(const char *text) {
          (uint64_t)info.st_mtim.tv_nsec;
 }
 
-static void put_task(fixture_t *fixture, uint32_t type, uint32_t pid,
-                     uint32_t parent) {
-  uvperf_record_t record = new_record(fixture, type, 0);
+static void put_task(uint32_t type, uint32_t pid, uint32_t parent) {
+  uvperf_record_t record = new_record(type, 0);
 
   record.task.pid = record.task.tid = pid;
   record.task.ppid = record.task.ptid = parent;
   record.task.time = record.time;
-  profile_account_record(&fixture->account, &record);
+  profile_account_record(&fx.account, &record);
 }
 
-static void put_function(fixture_t *fixture, const char *words) {
+static void put_function(const char *words) {
   uvperf_record_t record =
-      new_record(fixture, PERF_RECORD_KSYMBOL, PERF_RECORD_MISC_KERNEL);
+      new_record(PERF_RECORD_KSYMBOL, PERF_RECORD_MISC_KERNEL);
   char flag, text[64];
   int rc = sscanf(words, "%" SCNx64 "+%x %c %63s", &record.ksymbol.addr,
                   &record.ksymbol.len, &flag, text);
@@ -184,14 +176,12 @@ static void put_function(fixture_t *fixture, const char *words) {
   record.ksymbol.flags = flag == '-' ? PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER : 0;
   record.ksymbol.name = text;
   record.ksymbol.name_size = strlen(text);
-  profile_account_record(&fixture->account, &record);
+  profile_account_record(&fx.account, &record);
 }
 
 /* Adds a mapping of data, or of a module of the kernel. */
-static void put_other_map(fixture_t *fixture, uint32_t pid, uint16_t misc,
-                          const char *words) {
+static void put_other_map(uint32_t pid, uint16_t misc, const char *words) {
   uvperf_record_t record = new_record(
-      fixture,
       misc & PERF_RECORD_MISC_MMAP_DATA ? PERF_RECORD_MMAP2 : PERF_RECORD_MMAP,
       misc);
   char path[64];
@@ -202,21 +192,21 @@ static void put_other_map(fixture_t *fixture, uint32_t pid, uint16_t misc,
   record.mmap.pid = pid;
   record.mmap.filename = path;
   record.mmap.filename_size = strlen(path);
-  profile_account_record(&fixture->account, &record);
+  profile_account_record(&fx.account, &record);
 }
 
-static void put_map(fixture_t *fixture, uint32_t pid, const char *words) {
+static void put_map(uint32_t pid, const char *words) {
   uint64_t start, size, offset;
   char path[64];
   int rc = sscanf(words, "%" SCNx64 "+%" SCNx64 " %" SCNx64 " %63[^\n]", &start,
                   &size, &offset, path);
 
   assert_int_equal(rc, 4);
-  map(fixture, pid, start, size, offset, path);
+  map(pid, start, size, offset, path);
 }
 
 /* Adds a sample of a thread; k and u begin the kernel's and the user's part. */
-static void put_sample(fixture_t *fixture, uint32_t pid, const char *words) {
+static void put_sample(uint32_t pid, const char *words) {
   uint64_t ips[16];
   unsigned long tid;
   char *end;
@@ -232,7 +222,7 @@ static void put_sample(fixture_t *fixture, uint32_t pid, const char *words) {
                             : strtoull(end, &end, 16);
     end += *end == 'k' || *end == 'u';
   }
-  sample(fixture, pid, (uint32_t)tid, ips, nr);
+  sample(pid, (uint32_t)tid, ips, nr);
 }
 
 static uint32_t parent_of(const char *text) {
@@ -246,7 +236,7 @@ static uint32_t parent_of(const char *text) {
  * exec PID NAME, comm PID TID NAME, map PID START+SIZE OFFSET PATH,
  * data and module PID START+SIZE PATH, function 0 START+SIZE +/- NAME,
  * sample PID TID IPS, fork PID PARENT, cgroup ID PATH. */
-static void run_steps(fixture_t *fixture, const char *steps) {
+static void run_steps(const char *steps) {
   char line[128], what[16], *rest;
   unsigned id;
   int size, at;
@@ -258,136 +248,133 @@ static void run_steps(fixture_t *fixture, const char *steps) {
     if (id == 0)
       id = (uint32_t)getpid();
     if (strcmp(what, "exec") == 0)
-      name(fixture, id, id, 1, rest);
+      name(id, id, 1, rest);
     else if (strcmp(what, "comm") == 0)
-      name(fixture, id, (uint32_t)strtoul(rest, NULL, 10), 0,
-           strchr(rest, ' ') + 1);
+      name(id, (uint32_t)strtoul(rest, NULL, 10), 0, strchr(rest, ' ') + 1);
     else if (strcmp(what, "map") == 0)
-      put_map(fixture, id, rest);
+      put_map(id, rest);
     else if (strcmp(what, "data") == 0)
-      put_other_map(fixture, id,
-                    PERF_RECORD_MISC_USER | PERF_RECORD_MISC_MMAP_DATA, rest);
+      put_other_map(id, PERF_RECORD_MISC_USER | PERF_RECORD_MISC_MMAP_DATA,
+                    rest);
     else if (strcmp(what, "module") == 0)
-      put_other_map(fixture, UINT32_MAX, PERF_RECORD_MISC_KERNEL, rest);
+      put_other_map(UINT32_MAX, PERF_RECORD_MISC_KERNEL, rest);
     else if (strcmp(what, "function") == 0)
-      put_function(fixture, rest);
+      put_function(rest);
     else if (strcmp(what, "sample") == 0)
-      put_sample(fixture, id, rest);
+      put_sample(id, rest);
     else if (strcmp(what, "fork") == 0)
-      put_task(fixture, PERF_RECORD_FORK, id, parent_of(rest));
+      put_task(PERF_RECORD_FORK, id, parent_of(rest));
     else if (strcmp(what, "cgroup") == 0)
-      profile_account_cgroup(&fixture->account, id, rest);
+      profile_account_cgroup(&fx.account, id, rest);
     else
       fail_msg("%s", line);
   }
 }
 
-static void restart_program(fixture_t *fixture, int is_exec) {
+static void restart_program(int is_exec) {
   uint32_t pid = (uint32_t)getpid();
 
   if (is_exec) {
-    name(fixture, pid, pid, 1, "second");
+    name(pid, pid, 1, "second");
     return;
   }
-  put_task(fixture, PERF_RECORD_EXIT, pid, 0);
-  profile_account_reap(&fixture->account, fixture->time + 2000000000);
-  put_task(fixture, PERF_RECORD_FORK, pid, 1);
+  put_task(PERF_RECORD_EXIT, pid, 0);
+  profile_account_reap(&fx.account, fx.time + 2000000000);
+  put_task(PERF_RECORD_FORK, pid, 1);
 }
 
 /* The second program has the first one's pid, address and map file, and ends
  * too. The names of the first are asked for before or after the second has
  * written them. */
-static void expect_two_programs(fixture_t *fixture, int is_exec, int is_early,
+static void expect_two_programs(int is_exec, int is_early,
                                 const char *expected) {
   static const uint64_t ips[] = {USER, 0x7f0000000010};
   uint32_t pid = (uint32_t)getpid();
   uint64_t first, second;
 
-  start_by(fixture, STACKS_BY_FUNCTION);
+  start_by(STACKS_BY_FUNCTION);
   first = write_map("7f0000000000 1000 first\n");
-  map(fixture, pid, 0x7f0000000000, 0x1000, 0, "//anon");
-  sample(fixture, pid, pid, ips, 2);
-  fixture->account.epoch_ns = first - fixture->time;
+  map(pid, 0x7f0000000000, 0x1000, 0, "//anon");
+  sample(pid, pid, ips, 2);
+  fx.account.epoch_ns = first - fx.time;
   if (is_early)
-    account_rows_find_names(&fixture->account, &fixture->loop);
-  restart_program(fixture, is_exec);
+    account_rows_find_names(&fx.account, &fx.loop);
+  restart_program(is_exec);
   do
     second = write_map("7f0000000000 1000 second\n");
-  while (second <= fixture->account.epoch_ns + fixture->time);
-  map(fixture, pid, 0x7f0000000000, 0x1000, 0, "//anon");
-  sample(fixture, pid, pid, ips, 2);
-  fixture->time = second - fixture->account.epoch_ns;
-  restart_program(fixture, 1);
-  account_rows_find_names(&fixture->account, &fixture->loop);
+  while (second <= fx.account.epoch_ns + fx.time);
+  map(pid, 0x7f0000000000, 0x1000, 0, "//anon");
+  sample(pid, pid, ips, 2);
+  fx.time = second - fx.account.epoch_ns;
+  restart_program(1);
+  account_rows_find_names(&fx.account, &fx.loop);
   unlink(map_path());
-  account_rows_expect(&fixture->account, expected);
+  account_rows_expect(&fx.account, expected);
 }
 
 static void map_file_of_an_exec_does_not_name_the_program_before(void **state) {
-  expect_two_programs(*state, 1, 0, "[JIT],0,10;second,0,10;");
+  expect_two_programs(1, 0, "[JIT],0,10;second,0,10;");
 }
 
 static void map_file_before_an_exec_names_only_its_program(void **state) {
-  expect_two_programs(*state, 1, 1, "first,0,10;second,0,10;");
+  expect_two_programs(1, 1, "first,0,10;second,0,10;");
 }
 
 static void map_file_does_not_name_a_process_that_had_the_pid(void **state) {
-  expect_two_programs(*state, 0, 0, "[JIT],0,10;second,0,10;");
+  expect_two_programs(0, 0, "[JIT],0,10;second,0,10;");
 }
 
 /* A map file is left in /tmp when its process ends. */
 static void
 map_file_that_is_older_than_the_program_names_nothing(void **state) {
   static const uint64_t ips[] = {USER, 0x7f0000000010};
-  fixture_t *fixture = *state;
   uint32_t pid = (uint32_t)getpid();
   uint64_t started;
 
-  start_by(fixture, STACKS_BY_FUNCTION);
-  fixture->account.epoch_ns = write_map("7f0000000000 1000 old\n") + 1;
-  restart_program(fixture, 1);
-  started = fixture->time;
-  map(fixture, pid, 0x7f0000000000, 0x1000, 0, "//anon");
-  sample(fixture, pid, pid, ips, 2);
-  account_rows_find_names(&fixture->account, &fixture->loop);
-  account_rows_expect(&fixture->account, "[JIT],0,10;");
+  start_by(STACKS_BY_FUNCTION);
+  fx.account.epoch_ns = write_map("7f0000000000 1000 old\n") + 1;
+  restart_program(1);
+  started = fx.time;
+  map(pid, 0x7f0000000000, 0x1000, 0, "//anon");
+  sample(pid, pid, ips, 2);
+  account_rows_find_names(&fx.account, &fx.loop);
+  account_rows_expect(&fx.account, "[JIT],0,10;");
   /* It is as old as the program, as far as that is known. */
-  fixture->account.error_ns = 1 + started;
-  account_rows_find_names(&fixture->account, &fixture->loop);
+  fx.account.error_ns = 1 + started;
+  account_rows_find_names(&fx.account, &fx.loop);
   unlink(map_path());
-  account_rows_expect(&fixture->account, "old,0,10;");
+  account_rows_expect(&fx.account, "old,0,10;");
 }
 
 /* The process has ended, so another one may have written the file. */
 static void
 map_file_that_is_newer_than_the_recording_names_nothing(void **state) {
   static const uint64_t ips[] = {USER, 0x7f0000000010};
-  fixture_t *fixture = *state;
   uint32_t pid = (uint32_t)getpid();
   uint64_t start;
 
-  start_by(fixture, STACKS_BY_FUNCTION);
+  start_by(STACKS_BY_FUNCTION);
   write_map("7f0000000000 1000 later\n");
-  map(fixture, pid, 0x7f0000000000, 0x1000, 0, "//anon");
-  sample(fixture, pid, pid, ips, 2);
+  map(pid, 0x7f0000000000, 0x1000, 0, "//anon");
+  sample(pid, pid, ips, 2);
   assert_int_equal(common_proc_start((int32_t)pid, &start), 0);
-  fixture->account.recorded_ns = start - 1000000000;
-  account_rows_find_names(&fixture->account, &fixture->loop);
-  account_rows_expect(&fixture->account, "[JIT],0,10;");
-  fixture->account.recorded_ns = start + 1000000000;
-  account_rows_find_names(&fixture->account, &fixture->loop);
+  fx.account.recorded_ns = start - 1000000000;
+  account_rows_find_names(&fx.account, &fx.loop);
+  account_rows_expect(&fx.account, "[JIT],0,10;");
+  fx.account.recorded_ns = start + 1000000000;
+  account_rows_find_names(&fx.account, &fx.loop);
   unlink(map_path());
-  account_rows_expect(&fixture->account, "later,0,10;");
+  account_rows_expect(&fx.account, "later,0,10;");
 }
 
-static void expect_read(fixture_t *fixture, uint32_t object, int is_read) {
+static void expect_read(uint32_t object, int is_read) {
   const profile_object_t *file =
-      profile_objects_get(&fixture->account.objects, object);
+      profile_objects_get(&fx.account.objects, object);
 
-  account_rows_find_names(&fixture->account, &fixture->loop);
-  profile_naming_check(&fixture->account);
-  account_rows_find_names(&fixture->account, &fixture->loop);
-  assert_int_equal(symbols_is_read(fixture->symbols, file->symbols), is_read);
+  account_rows_find_names(&fx.account, &fx.loop);
+  profile_naming_check(&fx.account);
+  account_rows_find_names(&fx.account, &fx.loop);
+  assert_int_equal(symbols_is_read(fx.symbols, file->symbols), is_read);
 }
 
 /* It has no build id in the recording, which shows when it was mapped. */
@@ -395,11 +382,10 @@ static void file_that_was_changed_after_its_mapping_is_not_read(void **state) {
   static const uint64_t ips[] = {USER, 0x1010};
   profile_object_t file = {.path = map_path(), .since = 100};
   profile_map_t mapping = {.start = 0x1000, .end = 0x2000};
-  fixture_t *fixture = *state;
   uint64_t changed;
   struct stat info;
 
-  start_by(fixture, STACKS_BY_FUNCTION);
+  start_by(STACKS_BY_FUNCTION);
   assert_int_equal(stat("/proc/self/exe", &info), 0);
   changed = (uint64_t)info.st_mtim.tv_sec * 1000000000 +
             (uint64_t)info.st_mtim.tv_nsec;
@@ -408,34 +394,31 @@ static void file_that_was_changed_after_its_mapping_is_not_read(void **state) {
   file.major = major(info.st_dev);
   file.minor = minor(info.st_dev);
   file.inode = info.st_ino;
-  profile_account_map(&fixture->account, 5, &file, &mapping);
-  sample(fixture, 5, 5, ips, 2);
-  fixture->account.error_ns = 10;
-  fixture->account.recorded_ns = changed + 1000;
-  fixture->account.epoch_ns = changed - 110;
-  expect_read(fixture, mapping.object, 1);
-  fixture->account.epoch_ns = changed - 111;
-  expect_read(fixture, mapping.object, 0);
+  profile_account_map(&fx.account, 5, &file, &mapping);
+  sample(5, 5, ips, 2);
+  fx.account.error_ns = 10;
+  fx.account.recorded_ns = changed + 1000;
+  fx.account.epoch_ns = changed - 110;
+  expect_read(mapping.object, 1);
+  fx.account.epoch_ns = changed - 111;
+  expect_read(mapping.object, 0);
   unlink(map_path());
 }
 
 static size_t find_id(void *arg, const char *path, unsigned char id[20]) {
-  (void)path;
   memcpy(id, arg, 20);
   return 20;
 }
 
 /* Reads the build id of this program, as the table of a recording has it for
  * the path. */
-static void read_own_id(fixture_t *fixture, uint32_t object,
-                        unsigned char id[20]) {
+static void read_own_id(uint32_t object, unsigned char id[20]) {
   const profile_object_t *file =
-      profile_objects_get(&fixture->account.objects, object);
+      profile_objects_get(&fx.account.objects, object);
   const unsigned char *found;
 
-  account_rows_find_names(&fixture->account, &fixture->loop);
-  assert_int_equal(symbols_build_id(fixture->symbols, file->symbols, &found),
-                   20);
+  account_rows_find_names(&fx.account, &fx.loop);
+  assert_int_equal(symbols_build_id(fx.symbols, file->symbols, &found), 20);
   memcpy(id, found, 20);
 }
 
@@ -445,11 +428,10 @@ static void build_id_of_a_path_names_only_the_file_that_has_it(void **state) {
   static unsigned char id[20];
   profile_object_t file = {.path = map_path()}, known;
   profile_map_t mapping = {.start = 0x1000, .end = 0x2000};
-  fixture_t *fixture = *state;
   uint32_t first;
   struct stat info;
 
-  start_by(fixture, STACKS_BY_FUNCTION);
+  start_by(STACKS_BY_FUNCTION);
   assert_int_equal(stat("/proc/self/exe", &info), 0);
   unlink(map_path());
   assert_int_equal(symlink("/proc/self/exe", map_path()), 0);
@@ -457,20 +439,20 @@ static void build_id_of_a_path_names_only_the_file_that_has_it(void **state) {
   known.major = major(info.st_dev);
   known.minor = minor(info.st_dev);
   known.inode = info.st_ino;
-  profile_account_map(&fixture->account, 4, &known, &mapping);
-  sample(fixture, 4, 4, ips, 2);
-  read_own_id(fixture, mapping.object, id);
-  fixture->account.build_id = find_id;
-  fixture->account.build_id_arg = id;
+  profile_account_map(&fx.account, 4, &known, &mapping);
+  sample(4, 4, ips, 2);
+  read_own_id(mapping.object, id);
+  fx.account.build_id = find_id;
+  fx.account.build_id_arg = id;
   file.inode = info.st_ino + 1;
-  profile_account_map(&fixture->account, 5, &file, &mapping);
-  sample(fixture, 5, 5, ips, 2);
+  profile_account_map(&fx.account, 5, &file, &mapping);
+  sample(5, 5, ips, 2);
   first = mapping.object;
-  expect_read(fixture, first, 0);
+  expect_read(first, 0);
   known.generation = 1;
-  profile_account_map(&fixture->account, 6, &known, &mapping);
-  sample(fixture, 6, 6, ips, 2);
-  expect_read(fixture, mapping.object, 1);
+  profile_account_map(&fx.account, 6, &known, &mapping);
+  sample(6, 6, ips, 2);
+  expect_read(mapping.object, 1);
   unlink(map_path());
 }
 
@@ -480,41 +462,39 @@ static void stack_from_main_lacks_no_callers(void **state) {
   static const uint64_t ips[][5] = {
       {USER, 0x7f0000000010, 0x7f0000001011, 0x7f0000002011, 0x99},
       {USER, 0x7f0000000010, 0x7f0000001011, 0x99}};
-  fixture_t *fixture = *state;
   uint32_t pid = (uint32_t)getpid();
 
-  start_by(fixture, STACKS_BY_FUNCTION);
+  start_by(STACKS_BY_FUNCTION);
   write_map("7f0000000000 1000 hot\n7f0000001000 1000 main\n");
-  map(fixture, pid, 0x7f0000000000, 0x10000, 0, "//anon");
-  sample(fixture, pid, pid, ips[0], 5);
-  sample(fixture, pid, pid, ips[1], 4);
-  account_rows_find_names(&fixture->account, &fixture->loop);
+  map(pid, 0x7f0000000000, 0x10000, 0, "//anon");
+  sample(pid, pid, ips[0], 5);
+  sample(pid, pid, ips[1], 4);
+  account_rows_find_names(&fx.account, &fx.loop);
   unlink(map_path());
-  assert_true(profile_naming_without_callers(&fixture->account) == 0);
+  assert_true(profile_naming_without_callers(&fx.account) == 0);
 }
 
 /* The chain of a precise event begins at the interrupt, not at the sampled
  * address. A chain can also have only user code. */
 static void sample_is_where_its_ip_is(void **state) {
   static const uint64_t ips[] = {USER, 0x400100, 0x401200};
-  fixture_t *fixture = *state;
   uvperf_record_t record;
 
-  start_by(fixture, STACKS_BY_FUNCTION);
-  map(fixture, 5, 0x400000, 0x2000, 0, "/bin/program");
-  record = new_record(fixture, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
+  start_by(STACKS_BY_FUNCTION);
+  map(5, 0x400000, 0x2000, 0, "/bin/program");
+  record = new_record(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
   record.present = PERF_SAMPLE_IP;
   record.pid = record.tid = 5;
   record.ip = 0x400000;
   record.sample.callchain.ips = ips;
   record.sample.callchain.nr = 3;
-  profile_account_record(&fixture->account, &record);
-  expect_stack(fixture, "program+0 program+11ff");
-  profile_account_restart(&fixture->account);
+  profile_account_record(&fx.account, &record);
+  expect_stack("program+0 program+11ff");
+  profile_account_restart(&fx.account);
   record.misc = PERF_RECORD_MISC_KERNEL;
   record.ip = 0xffffffff81000010;
-  profile_account_record(&fixture->account, &record);
-  expect_stack(fixture, "[kernel]+ffffffff81000010 program+100 program+11ff");
+  profile_account_record(&fx.account, &record);
+  expect_stack("[kernel]+ffffffff81000010 program+100 program+11ff");
 }
 
 /* A recording of --call-graph lbr, of code without frame pointers: the chain's
@@ -528,13 +508,12 @@ static void callers_are_the_branches_of_a_call_stack(void **state) {
                                      PERF_SAMPLE_BRANCH_USER |
                                      PERF_SAMPLE_BRANCH_CALL_STACK};
   uvperf_source_t source = {.attr = &attr};
-  fixture_t *fixture = *state;
   uvperf_record_t record;
 
-  start_by(fixture, STACKS_BY_FUNCTION);
-  name(fixture, 5, 5, 1, "program");
-  map(fixture, 5, 0x400000, 0x1000, 0, "/bin/program");
-  record = new_record(fixture, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL);
+  start_by(STACKS_BY_FUNCTION);
+  name(5, 5, 1, "program");
+  map(5, 0x400000, 0x1000, 0, "/bin/program");
+  record = new_record(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL);
   record.present = PERF_SAMPLE_BRANCH_STACK;
   record.pid = record.tid = 5;
   record.source = &source;
@@ -542,65 +521,59 @@ static void callers_are_the_branches_of_a_call_stack(void **state) {
   record.sample.callchain.nr = 5;
   record.sample.branch.entries = branches;
   record.sample.branch.nr = 2;
-  profile_account_record(&fixture->account, &record);
-  expect_stack(fixture, "[kernel]+ffffffff81000010 program+108 program+209 "
-                        "program+309");
+  profile_account_record(&fx.account, &record);
+  expect_stack("[kernel]+ffffffff81000010 program+108 program+209 "
+               "program+309");
 }
 
 /* The number of an inode is used again. /proc does not have its generation. */
 static void file_that_has_a_used_inode_is_another_object(void **state) {
-  fixture_t *fixture = *state;
   profile_object_t file = {.path = "/bin/program", .inode = 7};
   uint32_t first, second;
 
-  start_by(fixture, STACKS_BY_FUNCTION);
-  first = profile_objects_add(&fixture->account.objects, &file);
+  start_by(STACKS_BY_FUNCTION);
+  first = profile_objects_add(&fx.account.objects, &file);
   file.generation = 1;
-  assert_int_equal(profile_objects_add(&fixture->account.objects, &file),
-                   first);
+  assert_int_equal(profile_objects_add(&fx.account.objects, &file), first);
   file.generation = 2;
-  second = profile_objects_add(&fixture->account.objects, &file);
+  second = profile_objects_add(&fx.account.objects, &file);
   assert_int_not_equal(second, first);
-  assert_int_equal(profile_objects_add(&fixture->account.objects, &file),
-                   second);
+  assert_int_equal(profile_objects_add(&fx.account.objects, &file), second);
   file.generation = 1;
-  assert_int_equal(profile_objects_add(&fixture->account.objects, &file),
-                   first);
+  assert_int_equal(profile_objects_add(&fx.account.objects, &file), first);
 }
 
 /* The paths need more than 128 MiB. */
 static void file_of_a_process_that_maps_too_many_is_unknown(void **state) {
   static const uint64_t ips[] = {USER, 0x1100};
-  fixture_t *fixture = *state;
   char path[4000];
   int i;
 
-  start_by(fixture, STACKS_BY_FUNCTION);
+  start_by(STACKS_BY_FUNCTION);
   for (i = 0; i < 36000; i++) {
     snprintf(path, sizeof(path), "/%03900d", i);
-    map(fixture, 5, 0x1000, 0x1000, 0, path);
+    map(5, 0x1000, 0x1000, 0, path);
   }
-  assert_true(fixture->account.objects.nr < 36000);
-  sample(fixture, 5, 5, ips, 2);
-  expect_stack(fixture, "[unknown]+0");
+  assert_true(fx.account.objects.nr < 36000);
+  sample(5, 5, ips, 2);
+  expect_stack("[unknown]+0");
 }
 
 static void mapping_that_does_not_fit_hides_what_was_there(void **state) {
   static const uint64_t ips[] = {USER, 0x1100};
-  fixture_t *fixture = *state;
   uint64_t i;
 
-  start_by(fixture, STACKS_BY_FUNCTION);
+  start_by(STACKS_BY_FUNCTION);
   for (i = 0; i < 65536; i++)
-    map(fixture, 5, 0x1000 + i * 0x2000, 0x1000, 0, "/bin/old");
-  map(fixture, 5, 0x1080, 0x100, 0, "/bin/new");
-  sample(fixture, 5, 5, ips, 2);
-  expect_stack(fixture, "[unknown]+0");
+    map(5, 0x1000 + i * 0x2000, 0x1000, 0, "/bin/old");
+  map(5, 0x1080, 0x100, 0, "/bin/new");
+  sample(5, 5, ips, 2);
+  expect_stack("[unknown]+0");
 }
 
 /* Adds cgroups up to this number. Returns the CPU time that naming all of them
  * takes. */
-static double name_cgroups(fixture_t *fixture, uint32_t first, uint32_t last) {
+static double name_cgroups(uint32_t first, uint32_t last) {
   static const uint64_t ips[] = {USER, 0x1100};
   stacks_t stacks;
   clock_t before;
@@ -609,12 +582,12 @@ static double name_cgroups(fixture_t *fixture, uint32_t first, uint32_t last) {
 
   for (i = first; i <= last; i++) {
     snprintf(path, sizeof(path), "/%u", i);
-    profile_account_cgroup(&fixture->account, i + 1000, path);
-    sample(fixture, i, i, ips, 2);
+    profile_account_cgroup(&fx.account, i + 1000, path);
+    sample(i, i, ips, 2);
   }
   stacks_init(&stacks);
   before = clock();
-  profile_naming_build(&fixture->account, &stacks);
+  profile_naming_build(&fx.account, &stacks);
   before = clock() - before;
   assert_int_equal(stacks.samples, last);
   stacks_free(&stacks);
@@ -626,9 +599,9 @@ static double name_cgroups(fixture_t *fixture, uint32_t first, uint32_t last) {
 static void many_cgroups_are_named_soon(void **state) {
   double few;
 
-  start_by(*state, STACKS_BY_CGROUP);
-  few = name_cgroups(*state, 1, 5000);
-  assert_true(name_cgroups(*state, 5001, 50000) < 40 * (few + 1000));
+  start_by(STACKS_BY_CGROUP);
+  few = name_cgroups(1, 5000);
+  assert_true(name_cgroups(5001, 50000) < 40 * (few + 1000));
 }
 
 /* -- stacks that are unwound in the background ----------------------------- */
@@ -638,12 +611,11 @@ static void on_unwound(void *arg) {
 }
 
 /* Returns a sample of an unknown thread, with a copy of an empty stack. */
-static uvperf_record_t copied_sample(fixture_t *fixture, uint16_t misc) {
+static uvperf_record_t copied_sample(uint16_t misc) {
   static const uint64_t regs[64] = {0};
-  uvperf_record_t record = new_record(fixture, PERF_RECORD_SAMPLE, misc);
+  uvperf_record_t record = new_record(PERF_RECORD_SAMPLE, misc);
 
-  assert_int_equal(
-      profile_unwinding_init(&fixture->unwinding, &fixture->account, NULL), 0);
+  assert_int_equal(profile_unwinding_init(&fx.unwinding, &fx.account, NULL), 0);
   record.pid = 5;
   record.tid = 6;
   record.period = 10;
@@ -656,56 +628,52 @@ static uvperf_record_t copied_sample(fixture_t *fixture, uint16_t misc) {
 }
 
 /* Adds a sample, and calls `happens` while the sample is unwound. */
-static void unwind_while(fixture_t *fixture, void (*happens)(fixture_t *)) {
-  profile_unwinding_t *unwinding = &fixture->unwinding;
-  uvperf_record_t record = copied_sample(fixture, PERF_RECORD_MISC_USER);
+static void unwind_while(void (*happens)(void)) {
+  profile_unwinding_t *unwinding = &fx.unwinding;
+  uvperf_record_t record = copied_sample(PERF_RECORD_MISC_USER);
   int is_unwound = 0;
 
-  profile_account_record(&fixture->account, &record);
-  happens(fixture);
+  profile_account_record(&fx.account, &record);
+  happens();
   profile_unwinding_flush(unwinding);
   profile_unwinding_wait(unwinding, on_unwound, &is_unwound);
   while (!is_unwound)
-    uv_run(&fixture->loop, UV_RUN_ONCE);
+    uv_run(&fx.loop, UV_RUN_ONCE);
 }
 
-static void restart(fixture_t *fixture) {
-  assert_int_equal(fixture->account.samples, 0);
-  profile_account_restart(&fixture->account);
+static void restart(void) {
+  assert_int_equal(fx.account.samples, 0);
+  profile_account_restart(&fx.account);
 }
 
 static void restart_gives_up_stacks_that_are_unwound(void **state) {
-  fixture_t *fixture = *state;
-
   if (!profile_unwinding_can(NULL))
     support_skip(__func__, "x86-64 or aarch64");
-  start_by(fixture, STACKS_BY_THREAD);
-  unwind_while(fixture, restart);
-  assert_int_equal(fixture->account.samples, 0);
+  start_by(STACKS_BY_THREAD);
+  unwind_while(restart);
+  assert_int_equal(fx.account.samples, 0);
 }
 
 /* Fades until the first task is forgotten and another one has its index. */
-static void fade_all(fixture_t *fixture) {
+static void fade_all(void) {
   size_t i;
 
-  assert_int_equal(fixture->account.whos.nr, 2);
+  assert_int_equal(fx.account.whos.nr, 2);
   for (i = 0; i < 40; i++)
-    profile_fade(&fixture->account);
-  assert_int_equal(fixture->account.whos.nr, 0);
+    profile_fade(&fx.account);
+  assert_int_equal(fx.account.whos.nr, 0);
 }
 
 static void unwound_stack_is_of_its_task_after_others_have_faded(void **state) {
-  fixture_t *fixture = *state;
-
   if (!profile_unwinding_can(NULL))
     support_skip(__func__, "x86-64 or aarch64");
-  start_by(fixture, STACKS_BY_THREAD);
-  fixture->account.unit = PROFILE_FADE_UNIT;
-  sample(fixture, 1, 1, NULL, 0);
-  unwind_while(fixture, fade_all);
-  assert_int_equal(fixture->account.whos.nr, 1);
-  assert_int_equal(profile_account_get_who(&fixture->account, 0)->tid, 6);
-  assert_int_equal(fixture->account.stacks.nr, 1);
+  start_by(STACKS_BY_THREAD);
+  fx.account.unit = PROFILE_FADE_UNIT;
+  sample(1, 1, NULL, 0);
+  unwind_while(fade_all);
+  assert_int_equal(fx.account.whos.nr, 1);
+  assert_int_equal(profile_account_get_who(&fx.account, 0)->tid, 6);
+  assert_int_equal(fx.account.stacks.nr, 1);
 }
 
 /* The copy of the stack is larger than the queue. */
@@ -713,22 +681,21 @@ static void sample_that_is_not_unwound_has_its_user_frame(void **state) {
   const uint64_t ips[] = {(uint64_t)PERF_CONTEXT_KERNEL, 0x10};
   const profile_frame_t frames[] = {{PROFILE_OBJECT_KERNEL, 0x10},
                                     {PROFILE_OBJECT_UNKNOWN, 0}};
-  fixture_t *fixture = *state;
   const common_entry_t *entry;
   uvperf_record_t record;
 
   if (!profile_unwinding_can(NULL))
     support_skip(__func__, "x86-64 or aarch64");
-  start_by(fixture, STACKS_BY_FUNCTION);
-  record = copied_sample(fixture, PERF_RECORD_MISC_KERNEL);
+  start_by(STACKS_BY_FUNCTION);
+  record = copied_sample(PERF_RECORD_MISC_KERNEL);
   record.sample.callchain.ips = ips;
   record.sample.callchain.nr = 2;
   record.sample.stack_user.dyn_size = (size_t)1 << 30;
-  profile_account_record(&fixture->account, &record);
-  entry = common_tally_find(&fixture->account.stacks, 0, frames, 2);
+  profile_account_record(&fx.account, &record);
+  entry = common_tally_find(&fx.account.stacks, 0, frames, 2);
   assert_non_null(entry);
   assert_int_equal(entry->weight, 10);
-  assert_int_equal(unwind_queue_stats(fixture->unwinding.queue)->full, 1);
+  assert_int_equal(unwind_queue_stats(fx.unwinding.queue)->full, 1);
 }
 
 typedef struct row_s {
@@ -872,29 +839,27 @@ static const row_t rows[] = {
 
 static void run_row(void **state) {
   const row_t *row = *state;
-  fixture_t *fixture;
 
   setup(state);
-  fixture = *state;
-  fixture->flags = row->flags;
-  start_by(fixture, row->by);
-  fixture->account.kernel_start = 0xffffffff81000000;
-  fixture->account.kernel_end = 0xffffffff82000000;
-  fixture->account.is_elsewhere = row->is_elsewhere;
-  fixture->account.is_homeless = row->is_homeless;
+  fx.flags = row->flags;
+  start_by(row->by);
+  fx.account.kernel_start = 0xffffffff81000000;
+  fx.account.kernel_end = 0xffffffff82000000;
+  fx.account.is_elsewhere = row->is_elsewhere;
+  fx.account.is_homeless = row->is_homeless;
   if (row->map != NULL)
     write_map(row->map);
-  run_steps(fixture, row->steps);
+  run_steps(row->steps);
   if (row->map != NULL) {
-    account_rows_find_names(&fixture->account, &fixture->loop);
+    account_rows_find_names(&fx.account, &fx.loop);
     unlink(map_path());
   }
   if (row->stack != NULL)
-    expect_stack(fixture, row->stack);
+    expect_stack(row->stack);
   if (row->rows != NULL)
-    account_rows_expect(&fixture->account, row->rows);
+    account_rows_expect(&fx.account, row->rows);
   if (row->nr_stacks != 0)
-    assert_int_equal(fixture->account.stacks.nr, row->nr_stacks);
+    assert_int_equal(fx.account.stacks.nr, row->nr_stacks);
   assert_int_equal(teardown(state), 0);
 }
 

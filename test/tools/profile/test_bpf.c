@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* BPF programs that run while the whole machine is profiled. */
-#include <errno.h>
 #include <time.h>
 
 #include "account_rows.h"

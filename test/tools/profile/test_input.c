@@ -104,7 +104,7 @@ static void functions_have_the_shares_of_perf(void **state) {
 
   support_need_cpu_wide(__func__);
   perf_dump_need(__func__);
-  for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+  for (i = 0; i < COUNT_OF(kinds); i++) {
     record(kinds[i]);
     profile("");
     tool_run_expect_status(&run, 0);
@@ -332,7 +332,7 @@ static void options_for_measuring_are_refused(void **state) {
       {{"--event=x", "-a"}, "it needs --input"},
   };
 
-  tool_usage_refused(PROFILE_PATH, cases, sizeof(cases) / sizeof(cases[0]));
+  tool_usage_refused(PROFILE_PATH, cases, COUNT_OF(cases));
 }
 
 static void file_that_is_no_recording_is_an_error(void **state) {

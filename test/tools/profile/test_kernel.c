@@ -142,7 +142,7 @@ static void modules_that_are_here_too_are_looked_up_as_they_are(void **state) {
   size_t i;
 
   need_text(fixture, __func__);
-  for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+  for (i = 0; i < COUNT_OF(cases); i++) {
     teardown(state);
     setup(state);
     see_kernel(fixture, cases[i].moved);

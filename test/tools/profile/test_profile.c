@@ -477,6 +477,6 @@ int main(void) {
       cmocka_unit_test(profile_by_cpu_of_a_process_ends_with_it),
   };
 
-  return tool_rows_main(PROFILE_PATH, rows, sizeof(rows) / sizeof(rows[0]),
-                        tests, sizeof(tests) / sizeof(tests[0]));
+  return tool_rows_main(PROFILE_PATH, rows, COUNT_OF(rows), tests,
+                        COUNT_OF(tests));
 }

@@ -50,7 +50,7 @@ static void bad_options_exit_2_with_a_message(void **state) {
       {{"--nonsense"}, "unknown option '--nonsense'"},
   };
 
-  tool_usage_refused(PROFILE_PATH, cases, sizeof(cases) / sizeof(cases[0]));
+  tool_usage_refused(PROFILE_PATH, cases, COUNT_OF(cases));
 }
 
 static const tool_row_t rows[] = {
@@ -80,6 +80,6 @@ int main(void) {
       cmocka_unit_test(bad_options_exit_2_with_a_message),
   };
 
-  return tool_rows_main(PROFILE_PATH, rows, sizeof(rows) / sizeof(rows[0]),
-                        tests, sizeof(tests) / sizeof(tests[0]));
+  return tool_rows_main(PROFILE_PATH, rows, COUNT_OF(rows), tests,
+                        COUNT_OF(tests));
 }

@@ -16,14 +16,16 @@ typedef struct fixture_s {
   profile_waits_t waits;
 } fixture_t;
 
-static void begin(fixture_t *fixture) {
-  profile_account_init(&fixture->account, STACKS_BY_THREAD, NULL);
-  profile_waits_init(&fixture->waits, &fixture->account, "/dev/null");
-  fixture->waits.started_ns = 1000;
+static fixture_t fixture;
+
+static void begin(void) {
+  profile_account_init(&fixture.account, STACKS_BY_THREAD, NULL);
+  profile_waits_init(&fixture.waits, &fixture.account, "/dev/null");
+  fixture.waits.started_ns = 1000;
 }
 
-static void end(fixture_t *fixture) {
-  profile_account_free(&fixture->account);
+static void end(fixture_t *it) {
+  profile_account_free(&it->account);
 }
 
 static void begin_record(uvperf_record_t *record, uint32_t type, uint16_t misc,
@@ -36,8 +38,7 @@ static void begin_record(uvperf_record_t *record, uint32_t type, uint16_t misc,
   record->time = time;
 }
 
-static void put(fixture_t *fixture, uint32_t type, uint16_t misc, uint32_t tid,
-                uint64_t time) {
+static void put(uint32_t type, uint16_t misc, uint32_t tid, uint64_t time) {
   uvperf_record_t record;
 
   begin_record(&record, type, misc, tid, time);
@@ -47,12 +48,12 @@ static void put(fixture_t *fixture, uint32_t type, uint16_t misc, uint32_t tid,
     record.task.ptid = PID;
     record.task.time = time;
   }
-  profile_waits_record(&fixture->waits, &record);
+  profile_waits_record(&fixture.waits, &record);
 }
 
 /* Adds the sample of a switch out, with this address in the kernel. */
-static void put_sample(fixture_t *fixture, uint32_t tid, uint64_t time,
-                       uint64_t address, int is_of_user) {
+static void put_sample(uint32_t tid, uint64_t time, uint64_t address,
+                       int is_of_user) {
   const uint64_t ips[] = {(uint64_t)PERF_CONTEXT_KERNEL, address,
                           (uint64_t)PERF_CONTEXT_USER, 0x1234};
   uvperf_record_t record;
@@ -61,29 +62,29 @@ static void put_sample(fixture_t *fixture, uint32_t tid, uint64_t time,
   record.sample.callchain.ips = ips;
   record.sample.callchain.nr = is_of_user ? 4 : 2;
   record.sample.cgroup = CGROUP;
-  profile_waits_record(&fixture->waits, &record);
+  profile_waits_record(&fixture.waits, &record);
 }
 
-static void put_out(fixture_t *fixture, uint32_t tid, uint64_t time) {
-  put(fixture, PERF_RECORD_SWITCH, PERF_RECORD_MISC_SWITCH_OUT, tid, time);
+static void put_out(uint32_t tid, uint64_t time) {
+  put(PERF_RECORD_SWITCH, PERF_RECORD_MISC_SWITCH_OUT, tid, time);
 }
 
-static void put_in(fixture_t *fixture, uint32_t tid, uint64_t time) {
-  put(fixture, PERF_RECORD_SWITCH, 0, tid, time);
+static void put_in(uint32_t tid, uint64_t time) {
+  put(PERF_RECORD_SWITCH, 0, tid, time);
 }
 
 /* The thread is switched out 10 ns after its sample, for 10 ns. */
-static void put_wait(fixture_t *fixture, uint32_t tid, uint64_t time,
-                     uint64_t address, int is_of_user) {
-  put_sample(fixture, tid, time, address, is_of_user);
-  put_out(fixture, tid, time + 10);
-  put_in(fixture, tid, time + 20);
+static void put_wait(uint32_t tid, uint64_t time, uint64_t address,
+                     int is_of_user) {
+  put_sample(tid, time, address, is_of_user);
+  put_out(tid, time + 10);
+  put_in(tid, time + 20);
 }
 
 /* Expects how long and how often threads waited with this innermost frame. */
-static void expect(const fixture_t *fixture, uint32_t object, uint64_t offset,
-                   uint64_t waits, uint64_t ns) {
-  const common_tally_t *tally = &fixture->account.stacks;
+static void expect(uint32_t object, uint64_t offset, uint64_t waits,
+                   uint64_t ns) {
+  const common_tally_t *tally = &fixture.account.stacks;
   const profile_frame_t *frame;
   uint64_t nr = 0, sum = 0;
   size_t i;
@@ -99,16 +100,15 @@ static void expect(const fixture_t *fixture, uint32_t object, uint64_t offset,
   assert_int_equal(sum, ns);
 }
 
-static void expect_kernel(const fixture_t *fixture, uint64_t offset,
-                          uint64_t waits, uint64_t ns) {
-  expect(fixture, PROFILE_OBJECT_KERNEL, offset, waits, ns);
+static void expect_kernel(uint64_t offset, uint64_t waits, uint64_t ns) {
+  expect(PROFILE_OBJECT_KERNEL, offset, waits, ns);
 }
 
 /* Runs steps like "s8@2000:10": what, thread @ time : address in hex.
  * s: a sample of a switch out   o: switched out   i: switched in
  * k: the same of a kernel       p: preempted      l: records are lost
  *    thread                     f: FORK           x: EXIT   e: the end */
-static void run_steps(fixture_t *fixture, const char *steps) {
+static void run_steps(const char *steps) {
   const uint16_t out = PERF_RECORD_MISC_SWITCH_OUT;
   unsigned long time, address;
   unsigned tid;
@@ -122,16 +122,15 @@ static void run_steps(fixture_t *fixture, const char *steps) {
            &size);
     assert_true(size > 0);
     if (what == 's' || what == 'k')
-      put_sample(fixture, tid, time, address, what == 's');
+      put_sample(tid, time, address, what == 's');
     else if (what == 'o')
-      put_out(fixture, tid, time);
+      put_out(tid, time);
     else if (what == 'i')
-      put_in(fixture, tid, time);
+      put_in(tid, time);
     else if (what == 'e')
-      profile_waits_end(&fixture->waits, time, 0);
+      profile_waits_end(&fixture.waits, time, 0);
     else
-      put(fixture,
-          what == 'p'   ? PERF_RECORD_SWITCH_CPU_WIDE
+      put(what == 'p'   ? PERF_RECORD_SWITCH_CPU_WIDE
           : what == 'l' ? PERF_RECORD_LOST
           : what == 'f' ? PERF_RECORD_FORK
                         : PERF_RECORD_EXIT,
@@ -142,8 +141,8 @@ static void run_steps(fixture_t *fixture, const char *steps) {
 
 /* Expects the waits by their innermost frame, as "frame number*ns; ", the
  * longest first, and then the number of waits of unknown length. */
-static void expect_waits(const fixture_t *fixture, const char *expected) {
-  const profile_account_t *account = &fixture->account;
+static void expect_waits(const char *expected) {
+  const profile_account_t *account = &fixture.account;
   const profile_frame_t *frame;
   common_entry_t **sorted;
   char text[512] = "";
@@ -160,7 +159,7 @@ static void expect_waits(const fixture_t *fixture, const char *expected) {
   }
   free(sorted);
   snprintf(text + used, sizeof(text) - used, "%lu",
-           (unsigned long)fixture->waits.nr_unknown);
+           (unsigned long)fixture.waits.nr_unknown);
   assert_string_equal(text, expected);
 }
 
@@ -197,28 +196,26 @@ static void waits_are_the_time_between_the_switches(void **state) {
        * end. */
       {"s8@3300:30 o8@3310 l9@3400 e0@5000", "1"},
   };
-  fixture_t fixture;
   size_t i;
 
-  for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+  for (i = 0; i < COUNT_OF(cases); i++) {
     print_message("%s\n", cases[i][0]);
-    begin(&fixture);
-    run_steps(&fixture, cases[i][0]);
-    expect_waits(&fixture, cases[i][1]);
+    begin();
+    run_steps(cases[i][0]);
+    expect_waits(cases[i][1]);
     end(&fixture);
   }
 }
 
 /* A SWITCH record has no cgroup, but the next sample has it. */
 static void wait_from_before_the_start_is_of_the_threads_cgroup(void **state) {
-  fixture_t fixture;
   size_t i;
 
   profile_account_init(&fixture.account, STACKS_BY_CGROUP, NULL);
   profile_waits_init(&fixture.waits, &fixture.account, "/dev/null");
-  put_in(&fixture, 8, 1500);
-  put_sample(&fixture, 8, 2000, 0x10, 1);
-  expect(&fixture, PROFILE_OBJECT_BEFORE, 0, 1, 1500);
+  put_in(8, 1500);
+  put_sample(8, 2000, 0x10, 1);
+  expect(PROFILE_OBJECT_BEFORE, 0, 1, 1500);
   for (i = 0; i < fixture.account.stacks.nr; i++) {
     const common_entry_t *entry = fixture.account.stacks.entries[i];
 
@@ -236,7 +233,6 @@ static void functions_of_the_scheduler_are_not_shown(void **state) {
                                 "0000000000001000 t __schedule\n"
                                 "0000000000002000 T __sched_text_end\n";
   int fd = mkstemp(path);
-  fixture_t fixture;
 
   assert_true(fd >= 0);
   assert_int_equal(write(fd, symbols, sizeof(symbols) - 1),
@@ -245,11 +241,11 @@ static void functions_of_the_scheduler_are_not_shown(void **state) {
   profile_account_init(&fixture.account, STACKS_BY_THREAD, NULL);
   profile_waits_init(&fixture.waits, &fixture.account, path);
   unlink(path);
-  put_wait(&fixture, 8, 2000, 0x1004, 1);
-  put_wait(&fixture, 8, 3000, 0x2000, 1);
-  expect_kernel(&fixture, 0x1004, 0, 0);
-  expect(&fixture, PROFILE_OBJECT_UNKNOWN, 0, 1, 10);
-  expect_kernel(&fixture, 0x2000, 1, 10);
+  put_wait(8, 2000, 0x1004, 1);
+  put_wait(8, 3000, 0x2000, 1);
+  expect_kernel(0x1004, 0, 0);
+  expect(PROFILE_OBJECT_UNKNOWN, 0, 1, 10);
+  expect_kernel(0x2000, 1, 10);
   end(&fixture);
 }
 
@@ -268,12 +264,6 @@ static struct {
 
 unwind_queue_t *__real_unwind_queue_new(symbols_jobs_t *jobs,
                                         const unwind_queue_options_t *options);
-unwind_queue_t *__wrap_unwind_queue_new(symbols_jobs_t *jobs,
-                                        const unwind_queue_options_t *options);
-int __wrap_unwind_queue_add(unwind_queue_t *real, uint32_t pid,
-                            const uvperf_sample_t *sample, const void *context,
-                            size_t context_bytes);
-symbols_jobs_t *__wrap_symbols_jobs(symbols_t *symbols);
 
 unwind_queue_t *__wrap_unwind_queue_new(symbols_jobs_t *jobs,
                                         const unwind_queue_options_t *options) {
@@ -285,8 +275,6 @@ unwind_queue_t *__wrap_unwind_queue_new(symbols_jobs_t *jobs,
 int __wrap_unwind_queue_add(unwind_queue_t *real, uint32_t pid,
                             const uvperf_sample_t *sample, const void *context,
                             size_t context_bytes) {
-  (void)real;
-  (void)sample;
   assert_int_equal(pid, PID);
   if (queue.is_full)
     return -1;
@@ -297,7 +285,6 @@ int __wrap_unwind_queue_add(unwind_queue_t *real, uint32_t pid,
 }
 
 symbols_jobs_t *__wrap_symbols_jobs(symbols_t *symbols) {
-  (void)symbols;
   return NULL;
 }
 
@@ -311,8 +298,7 @@ static void answer(unwind_end_t end) {
                          end == UNWIND_DROPPED ? 0 : 2);
 }
 
-static void put_copied(fixture_t *fixture, uint32_t tid, uint64_t time,
-                       uint64_t abi) {
+static void put_copied(uint32_t tid, uint64_t time, uint64_t abi) {
   const uint64_t ips[] = {(uint64_t)PERF_CONTEXT_KERNEL, 0x10};
   const uint64_t regs[64] = {0};
   uvperf_record_t record;
@@ -325,15 +311,14 @@ static void put_copied(fixture_t *fixture, uint32_t tid, uint64_t time,
   record.sample.regs_user.mask = unwind_regs_mask(unwind_machine(NULL));
   record.sample.regs_user.nr = 64;
   record.sample.regs_user.regs = regs;
-  profile_waits_record(&fixture->waits, &record);
+  profile_waits_record(&fixture.waits, &record);
 }
 
 /* Expects that threads waited once and so long in a stack of these frames, or
  * not at all if `ns` is 0. Returns the number of waits. */
-static uint64_t expect_stack(const fixture_t *fixture,
-                             const profile_frame_t *frames, size_t nr_frames,
+static uint64_t expect_stack(const profile_frame_t *frames, size_t nr_frames,
                              uint64_t ns) {
-  const common_tally_t *tally = &fixture->account.stacks;
+  const common_tally_t *tally = &fixture.account.stacks;
   uint64_t nr = 0, sum = 0;
   size_t i;
 
@@ -363,42 +348,41 @@ typedef struct script_s {
   uint64_t unknown;  /* waits without a known length */
 } script_t;
 
-static void run_step(fixture_t *fixture, char step, uint64_t time) {
+static void run_step(char step, uint64_t time) {
   queue.is_full = step == 'S';
   if (step == 's' || step == 'S')
-    put_copied(fixture, 8, time, PERF_SAMPLE_REGS_ABI_64);
+    put_copied(8, time, PERF_SAMPLE_REGS_ABI_64);
   else if (step == 'o')
-    put_out(fixture, 8, time);
+    put_out(8, time);
   else if (step == 'p')
-    put(fixture, PERF_RECORD_SWITCH,
+    put(PERF_RECORD_SWITCH,
         PERF_RECORD_MISC_SWITCH_OUT | PERF_RECORD_MISC_SWITCH_OUT_PREEMPT, 8,
         time);
   else if (step == 'i')
-    put_in(fixture, 8, time);
+    put_in(8, time);
   else if (step == 'a' || step == 'd')
     answer(step == 'd' ? UNWIND_DROPPED : UNWIND_COMPLETE);
   else if (step == 'e')
-    profile_waits_end(&fixture->waits, time, 0);
+    profile_waits_end(&fixture.waits, time, 0);
   else
-    put(fixture,
-        step == 'l'   ? PERF_RECORD_LOST
+    put(step == 'l'   ? PERF_RECORD_LOST
         : step == 'x' ? PERF_RECORD_EXIT
                       : PERF_RECORD_FORK,
         0, 8, time);
 }
 
-static void begin_copied(fixture_t *fixture, profile_unwinding_t *unwinding) {
+static void begin_copied(profile_unwinding_t *unwinding) {
   memset(unwinding, 0, sizeof(*unwinding));
-  profile_account_init(&fixture->account, STACKS_BY_THREAD, NULL);
-  assert_int_equal(profile_unwinding_init(unwinding, &fixture->account, NULL),
+  profile_account_init(&fixture.account, STACKS_BY_THREAD, NULL);
+  assert_int_equal(profile_unwinding_init(unwinding, &fixture.account, NULL),
                    0);
-  profile_waits_init(&fixture->waits, &fixture->account, "/dev/null");
-  fixture->waits.started_ns = 1000;
+  profile_waits_init(&fixture.waits, &fixture.account, "/dev/null");
+  fixture.waits.started_ns = 1000;
 }
 
-static void end_copied(fixture_t *fixture, profile_unwinding_t *unwinding) {
+static void end_copied(profile_unwinding_t *unwinding) {
   profile_unwinding_free(unwinding);
-  end(fixture);
+  end(&fixture);
 }
 
 static void run_script(const script_t *script) {
@@ -411,23 +395,22 @@ static void run_script(const script_t *script) {
   const profile_frame_t part[] = {{PROFILE_OBJECT_KERNEL, 0x10},
                                   {PROFILE_OBJECT_UNKNOWN, 0}};
   profile_unwinding_t unwinding;
-  fixture_t fixture;
   uint64_t waits;
   size_t i;
 
   print_message("%s\n", script->steps);
-  begin_copied(&fixture, &unwinding);
+  begin_copied(&unwinding);
   for (i = 0; script->steps[i] != '\0'; i++)
-    run_step(&fixture, script->steps[i], 2000 + 10 * i);
-  waits = expect_stack(&fixture, ready + 1, 3, script->whole[0]) +
-          expect_stack(&fixture, second, 3, script->whole[1]) +
-          expect_stack(&fixture, part, 2, script->part) +
-          expect_stack(&fixture, ready, 4, script->ready) +
-          expect_stack(&fixture, part + 1, 1, script->lost);
+    run_step(script->steps[i], 2000 + 10 * i);
+  waits = expect_stack(ready + 1, 3, script->whole[0]) +
+          expect_stack(second, 3, script->whole[1]) +
+          expect_stack(part, 2, script->part) +
+          expect_stack(ready, 4, script->ready) +
+          expect_stack(part + 1, 1, script->lost);
   assert_int_equal(fixture.account.samples, waits);
   assert_int_equal(fixture.waits.nr_unknown, script->unknown);
   assert_int_equal(queue.nr_answered, queue.nr_added);
-  end_copied(&fixture, &unwinding);
+  end_copied(&unwinding);
 }
 
 static void wait_and_its_unwound_stack_are_counted_once(void **state) {
@@ -466,54 +449,52 @@ static void wait_and_its_unwound_stack_are_counted_once(void **state) {
 
   if (!profile_unwinding_can(NULL))
     support_skip(__func__, "x86-64 or aarch64");
-  for (i = 0; i < sizeof(scripts) / sizeof(scripts[0]); i++)
+  for (i = 0; i < COUNT_OF(scripts); i++)
     run_script(&scripts[i]);
 }
 
 static void many_waits_are_unwound_at_a_time(void **state) {
   const uint32_t nr = MOST_ADDED;
   profile_unwinding_t unwinding;
-  fixture_t fixture;
   uint32_t i, k;
 
   if (!profile_unwinding_can(NULL))
     support_skip(__func__, "x86-64 or aarch64");
-  begin_copied(&fixture, &unwinding);
+  begin_copied(&unwinding);
   for (k = 0; k < 2; k++) {
     queue.nr_added = queue.nr_answered = 0;
     for (i = 0; i < nr; i++) {
-      put_copied(&fixture, 8 + i, 2000 + 1000 * k, PERF_SAMPLE_REGS_ABI_64);
-      put_in(&fixture, 8 + i, 2001 + 1000 * k + i);
+      put_copied(8 + i, 2000 + 1000 * k, PERF_SAMPLE_REGS_ABI_64);
+      put_in(8 + i, 2001 + 1000 * k + i);
     }
     for (i = 0; i < nr; i++)
       answer(UNWIND_COMPLETE);
   }
-  expect_kernel(&fixture, 0x10, 2 * nr, nr * (nr + 1));
-  end_copied(&fixture, &unwinding);
+  expect_kernel(0x10, 2 * nr, nr * (nr + 1));
+  end_copied(&unwinding);
 }
 
 /* Kernel threads have no user registers. */
 static void copied_stacks_of_32_bit_and_kernel_threads(void **state) {
   profile_unwinding_t unwinding;
-  fixture_t fixture;
   uint64_t i;
 
   if (!profile_unwinding_can(NULL))
     support_skip(__func__, "x86-64 or aarch64");
-  begin_copied(&fixture, &unwinding);
-  put_copied(&fixture, 8, 2000, PERF_SAMPLE_REGS_ABI_NONE);
-  put_out(&fixture, 8, 2010);
-  put_in(&fixture, 8, 2020);
+  begin_copied(&unwinding);
+  put_copied(8, 2000, PERF_SAMPLE_REGS_ABI_NONE);
+  put_out(8, 2010);
+  put_in(8, 2020);
   assert_int_equal(fixture.account.samples, 0);
   for (i = 0; i < 20; i++) {
-    put_copied(&fixture, 9, 2000 + 20 * i, PERF_SAMPLE_REGS_ABI_32);
-    put_out(&fixture, 9, 2010 + 20 * i);
-    put_in(&fixture, 9, 2015 + 20 * i);
+    put_copied(9, 2000 + 20 * i, PERF_SAMPLE_REGS_ABI_32);
+    put_out(9, 2010 + 20 * i);
+    put_in(9, 2015 + 20 * i);
   }
-  expect_kernel(&fixture, 0x10, 20, 100);
+  expect_kernel(0x10, 20, 100);
   assert_int_equal(unwinding.nr_32_bit, 20);
   assert_int_equal(queue.nr_added, 0);
-  end_copied(&fixture, &unwinding);
+  end_copied(&unwinding);
 }
 
 int main(void) {

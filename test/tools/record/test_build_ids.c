@@ -2,7 +2,6 @@
 /* The build ids in a perf.data file are those of the files that were mapped,
  * not of other files that have the same names now. */
 #include <elf.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <link.h>
 #include <signal.h>
@@ -34,32 +33,34 @@ typedef struct image_s {
   unsigned char id[ID_BYTES];
 } image_t;
 
-static void make_image(image_t *image, unsigned char first) {
+static void make_image(image_t *it, unsigned char first) {
   const uint16_t one = 1;
   size_t i;
 
-  memset(image, 0, sizeof(*image));
-  memcpy(image->elf.e_ident, ELFMAG, SELFMAG);
-  image->elf.e_ident[EI_CLASS] = ELFCLASS64;
-  image->elf.e_ident[EI_DATA] =
+  memset(it, 0, sizeof(*it));
+  memcpy(it->elf.e_ident, ELFMAG, SELFMAG);
+  it->elf.e_ident[EI_CLASS] = ELFCLASS64;
+  it->elf.e_ident[EI_DATA] =
       *(const unsigned char *)&one ? ELFDATA2LSB : ELFDATA2MSB;
-  image->elf.e_phoff = offsetof(image_t, segment);
-  image->elf.e_phnum = 1;
-  image->elf.e_phentsize = sizeof(image->segment);
-  image->segment.p_type = PT_NOTE;
-  image->segment.p_offset = offsetof(image_t, other);
-  image->segment.p_filesz = sizeof(*image) - offsetof(image_t, other);
-  image->other.n_namesz = 5;
-  image->other.n_descsz = 3;
-  image->other.n_type = NT_GNU_BUILD_ID;
-  memcpy(image->other_name, "Some", 5);
-  image->note.n_namesz = 4;
-  image->note.n_descsz = ID_BYTES;
-  image->note.n_type = NT_GNU_BUILD_ID;
-  memcpy(image->name, "GNU", 4);
+  it->elf.e_phoff = offsetof(image_t, segment);
+  it->elf.e_phnum = 1;
+  it->elf.e_phentsize = sizeof(it->segment);
+  it->segment.p_type = PT_NOTE;
+  it->segment.p_offset = offsetof(image_t, other);
+  it->segment.p_filesz = sizeof(*it) - offsetof(image_t, other);
+  it->other.n_namesz = 5;
+  it->other.n_descsz = 3;
+  it->other.n_type = NT_GNU_BUILD_ID;
+  memcpy(it->other_name, "Some", 5);
+  it->note.n_namesz = 4;
+  it->note.n_descsz = ID_BYTES;
+  it->note.n_type = NT_GNU_BUILD_ID;
+  memcpy(it->name, "GNU", 4);
   for (i = 0; i < ID_BYTES; i++)
-    image->id[i] = (unsigned char)(first + i);
+    it->id[i] = (unsigned char)(first + i);
 }
+
+static image_t image;
 
 static size_t note_of(const make_tree_t *tree, const void *bytes, size_t size,
                       unsigned char id[ID_BYTES]) {
@@ -79,7 +80,6 @@ static size_t note_of(const make_tree_t *tree, const void *bytes, size_t size,
 
 static void build_id_is_that_of_gnus_note(void **state) {
   unsigned char id[ID_BYTES];
-  image_t image;
 
   make_image(&image, 3);
   assert_int_equal(note_of(*state, &image, sizeof(image), id), ID_BYTES);
@@ -88,7 +88,6 @@ static void build_id_is_that_of_gnus_note(void **state) {
 
 static void short_build_id_is_written_as_it_is(void **state) {
   unsigned char id[ID_BYTES];
-  image_t image;
 
   make_image(&image, 3);
   image.note.n_descsz = 8; /* like ld's --build-id=fast */
@@ -100,7 +99,6 @@ static void short_build_id_is_written_as_it_is(void **state) {
 static int find_own(struct dl_phdr_info *info, size_t size, void *arg) {
   int i;
 
-  (void)size;
   for (i = 0; i < info->dlpi_phnum; i++) {
     if (info->dlpi_phdr[i].p_type == PT_NOTE &&
         common_elf_note_find((const char *)info->dlpi_addr +
@@ -127,7 +125,6 @@ static void live_build_id_of_this_program_is_that_in_memory(void **state) {
 static void damaged_program_has_a_build_id_or_none(void **state) {
   unsigned char id[ID_BYTES];
   uint64_t random = 1;
-  image_t image;
   size_t size, i, at;
 
   make_image(&image, 3);
@@ -144,7 +141,6 @@ static void damaged_program_has_a_build_id_or_none(void **state) {
 static void damaged_notes_end_where_they_end(void **state) {
   unsigned char id[ID_BYTES], *notes;
   uint64_t random = 2;
-  image_t image;
   size_t size = sizeof(image) - offsetof(image_t, other), i, cut;
 
   for (i = 0; i < 20000; i++) {
@@ -240,7 +236,6 @@ static pid_t dead_process(void) {
 
 static uint64_t write_image(void **state, unsigned char first, char path[128]) {
   struct stat stat_of;
-  image_t image;
 
   make_image(&image, first);
   snprintf(path, 128, "%s/program", ((make_tree_t *)*state)->root);

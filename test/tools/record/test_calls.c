@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* record makes about as many system calls as perf(1) for the same recording.
  * ptrace(2) counts them in all threads and children. */
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* However a recording ends, the records that were written can be read. */
 #include <ctype.h>
-#include <errno.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mount.h>
@@ -12,11 +11,10 @@
 
 #define HEADER_EVENT_DESC 12
 
+static record_run_count_t count;
+
 /* Waits until the file contains samples. */
 static void wait_for_samples(tool_run_t *run) {
-  record_run_count_t count;
-
-  (void)run;
   do {
     sched_yield();
     record_run_count(&count);
@@ -57,7 +55,6 @@ static size_t end_by(int number, const char *words, int status) {
 }
 
 static void interrupted_recording_is_complete(void **state) {
-  record_run_count_t count;
   size_t late;
 
   support_need_cpu_wide(__func__);
@@ -121,7 +118,6 @@ static void limit_file(void) {
 
 static void expect_full(void (*prepare)(void), const char *reason) {
   static tool_run_t run;
-  record_run_count_t count;
 
   memset(&run, 0, sizeof(run));
   run.prepare = prepare;
@@ -138,7 +134,6 @@ static void expect_full(void (*prepare)(void), const char *reason) {
 /* No other file follows the one that could not be written. */
 static void full_disk_ends_one_file_after_the_other(void **state) {
   static tool_run_t run;
-  record_run_count_t count;
   char directory[64];
   glob_t files;
   size_t nr;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The bytes of the perf.data files that record writes are those that the
  * format's description asks for. */
-#include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>

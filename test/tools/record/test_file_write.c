@@ -2,7 +2,6 @@
 /* A perf.data file can be read after each write(2), so its program may be
  * killed at any time. Records that were written before a failure stay in the
  * file. */
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -40,7 +39,6 @@ static disk_t disk;
 #endif
 
 ssize_t __real_pwrite(int fd, const void *bytes, size_t size, off_t offset);
-ssize_t __wrap_pwrite(int fd, const void *bytes, size_t size, off_t offset);
 
 /* Reads the file. It is opened again, because fd is only for writing. */
 static void check(int fd) {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Files that follow each other have names of their own. */
 #include <ctype.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 

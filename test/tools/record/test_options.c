@@ -73,7 +73,7 @@ static void sizes_of_stacks_are_rounded_up_to_words(void **state) {
                {"--call-graph dwarf,65528", 65528}};
   size_t i;
 
-  for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+  for (i = 0; i < COUNT_OF(cases); i++) {
     parse(cases[i].words);
     assert_int_equal(f.options.stack, RECORD_STACK_DWARF);
     assert_int_equal(f.options.stack_bytes, cases[i].bytes);
@@ -193,7 +193,7 @@ static void branches_are_kinds_on_sides(void **state) {
   };
   size_t i;
 
-  for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+  for (i = 0; i < COUNT_OF(cases); i++) {
     make(cases[i].words);
     assert_int_equal(f.attrs.attrs[0]->branch_sample_type, cases[i].bits);
     assert_true(f.attrs.attrs[0]->sample_type & PERF_SAMPLE_BRANCH_STACK);
@@ -213,7 +213,7 @@ static void clock_is_named_or_a_number(void **state) {
                {"-k 4 true", CLOCK_MONOTONIC_RAW}};
   size_t i;
 
-  for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+  for (i = 0; i < COUNT_OF(cases); i++) {
     make(cases[i].words);
     assert_true(f.attrs.attrs[0]->use_clockid);
     assert_int_equal(f.attrs.attrs[0]->clockid, cases[i].clock);

@@ -51,7 +51,7 @@ static const char *type_name(uint32_t type) {
 
   if (type < 64)
     return uvperf_record_type_name(type);
-  assert_true(type - 64 < sizeof(names) / sizeof(names[0]));
+  assert_true(type - 64 < COUNT_OF(names));
   return names[type - 64];
 }
 
@@ -225,7 +225,7 @@ static void expect_silence(const char *path, int has_losses) {
   size_t i;
   FILE *file;
 
-  for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+  for (i = 0; i < COUNT_OF(commands); i++) {
     snprintf(line, sizeof(line), "%s", commands[i]);
     *strstr(line, "%s") = '\0';
     snprintf(words, sizeof(words), "%s%s", line, path);
@@ -238,16 +238,18 @@ static int has_groups(const perf_data_t *data) {
   return (data->sources[0].attr->sample_type & PERF_SAMPLE_READ) != 0;
 }
 
+static perf_check_t check;
+
 /* Fails the test where the two differ, and where perf script, report or evlist
  * says anything on stderr, except of losses if there may be some. Which event a
  * sample is of is compared but where samples have the counts of a group, which
  * perf(1) takes apart. */
-static void check_file(perf_check_t *check, const char *path, int has_losses) {
-  walk_t walk = {.check = check};
+static void check_file(const char *path, int has_losses) {
+  walk_t walk = {.check = &check};
   perf_dump_t dump;
   perf_data_t data;
 
-  memset(check, 0, sizeof(*check));
+  memset(&check, 0, sizeof(check));
   perf_dump_open(&dump, path, has_losses);
   perf_data_open(&data, path);
   walk.data = &data;
@@ -256,9 +258,9 @@ static void check_file(perf_check_t *check, const char *path, int has_losses) {
   walk.tasks = calloc(dump.nr + 1, sizeof(*walk.tasks));
   assert_non_null(walk.changes);
   assert_non_null(walk.tasks);
-  check->nr_records = perf_data_walk(&data, compare, &walk);
-  assert_int_equal(check->nr_records, dump.nr);
-  check->nr_lines = dump.nr_lines;
+  check.nr_records = perf_data_walk(&data, compare, &walk);
+  assert_int_equal(check.nr_records, dump.nr);
+  check.nr_lines = dump.nr_lines;
   if (dump.nr_lines != 0)
     assert_true(has_groups(&data));
   compare_names(&walk);
@@ -274,16 +276,14 @@ static void check_file(perf_check_t *check, const char *path, int has_losses) {
 /* A busy machine can overflow a ring of perf record, so the first file may have
  * losses. */
 static void decoder_reads_of_perfs_files_what_perf_reads(void **state) {
-  perf_check_t check;
-
   record_run_need_perf(__func__);
   record_run_shell("perf record -q -o @ -e cpu-clock,sched:sched_switch -g "
                    "-a -- sleep 0.1");
-  check_file(&check, record_run_path(), 1);
+  check_file(record_run_path(), 1);
   assert_true(check.nr_of_event[1] > 0 && check.nr_named > 0);
   record_run_shell("perf record -q -o @ -m 4M -e page-faults -c 1 --call-graph "
                    "dwarf -- ls /");
-  check_file(&check, record_run_path(), 0);
+  check_file(record_run_path(), 0);
   assert_int_equal(check.nr_of_event[0], check.nr_of_type[PERF_RECORD_SAMPLE]);
   assert_int_equal(check.nr_of_event[0], check.nr_named);
   assert_true(check.nr_named > 10);
@@ -292,27 +292,23 @@ static void decoder_reads_of_perfs_files_what_perf_reads(void **state) {
 /* -- every record, every field --------------------------------------------- */
 
 static void command_is_read_by_perf(void **state) {
-  perf_check_t check;
-
   record_run_need_perf(__func__);
   record_run_well("-F 2000 " TARGET_PATH " 40");
-  check_file(&check, record_run_path(), 0);
+  check_file(record_run_path(), 0);
   assert_true(check.nr_of_event[0] > 0);
   assert_int_equal(check.nr_of_event[0], check.nr_named);
   record_run_well(
       "-e page-faults -c 1 --sample-cpu sh -c 'ls / >/dev/null; (:)'");
-  check_file(&check, record_run_path(), 0);
+  check_file(record_run_path(), 0);
   assert_true(check.nr_of_event[0] > 100);
   assert_int_equal(check.nr_of_event[0], check.nr_named);
 }
 
 static void machine_is_read_by_perf(void **state) {
-  perf_check_t check;
-
   record_run_need_perf(__func__);
   record_run_well("-a --switch-events --namespaces -F 500 sh -c '" TARGET_PATH
                   " 40; ls / >/dev/null'");
-  check_file(&check, record_run_path(), 1);
+  check_file(record_run_path(), 1);
   assert_true(check.nr_of_event[0] > 0 && check.nr_named > 0);
   assert_true(check.nr_of_type[PERF_RECORD_SWITCH_CPU_WIDE] > 0);
   assert_true(check.nr_of_type[PERF_RECORD_NAMESPACES] > 0);
@@ -320,7 +316,7 @@ static void machine_is_read_by_perf(void **state) {
   record_run_well(
       "-C 0 -g -F 500 -e page-faults -e cpu-clock taskset -c 0 " TARGET_PATH
       " 40");
-  check_file(&check, record_run_path(), 1);
+  check_file(record_run_path(), 1);
   assert_true(check.nr_of_event[1] > 0);
 }
 
@@ -331,7 +327,6 @@ static void end_it(tool_run_t *run) {
 
 static void process_is_read_by_perf(void **state) {
   static tool_run_t run;
-  perf_check_t check;
   call_server_t serve;
   char words[128];
 
@@ -343,67 +338,57 @@ static void process_is_read_by_perf(void **state) {
            serve.id);
   record_run_run(&run, RECORD_PATH, words);
   tool_run_expect_status(&run, 0);
-  check_file(&check, record_run_path(), 0);
+  check_file(record_run_path(), 0);
   assert_int_equal(check.nr_of_event[0], 777);
   /* The process's name is older than the recording. */
   assert_int_equal(check.nr_named, check.nr_of_type[PERF_RECORD_SAMPLE]);
 }
 
 static void stacks_are_read_by_perf(void **state) {
-  perf_check_t check;
-
   record_run_need_perf(__func__);
   record_run_well("-g --max-stack 7 -e page-faults -c 1 " STAT_TARGET
                   " touch 100");
-  check_file(&check, record_run_path(), 0);
+  check_file(record_run_path(), 0);
   assert_true(check.nr_of_event[0] > 100);
   record_run_well(
       "-m 4M --call-graph dwarf,4096 -e page-faults -c 1 " STAT_TARGET
       " touch 100");
-  check_file(&check, record_run_path(), 0);
+  check_file(record_run_path(), 0);
   assert_true(check.nr_of_event[0] > 100);
 }
 
 static void data_of_samples_are_read_by_perf(void **state) {
-  perf_check_t check;
-
   record_run_need_perf(__func__);
   record_run_well("-d --phys-data --data-page-size --code-page-size -W "
                   "-e page-faults -c 1 " STAT_TARGET " touch 100");
-  check_file(&check, record_run_path(), 0);
+  check_file(record_run_path(), 0);
   assert_true(check.nr_of_event[0] > 100);
 }
 
 static void events_of_several_kinds_are_read_by_perf(void **state) {
-  perf_check_t check;
-
   record_run_need_perf(__func__);
   record_run_well("-e " CALL_SERVER_EVENT " -e '{page-faults,cpu-clock}' -e cs "
                   "-e sched:sched_process_exit " STAT_TARGET " children 3 100");
-  check_file(&check, record_run_path(), 0);
+  check_file(record_run_path(), 0);
   assert_int_equal(check.nr_of_event[0], 300);
   assert_int_equal(check.nr_of_event[4], 4);
 }
 
 static void group_that_is_read_is_read_by_perf(void **state) {
-  perf_check_t check;
-
   record_run_need_perf(__func__);
   record_run_well("-e '{" CALL_SERVER_EVENT ",page-faults,cs}:S' " STAT_TARGET
                   " calls 50");
-  check_file(&check, record_run_path(), 0);
+  check_file(record_run_path(), 0);
   assert_int_equal(check.nr_of_event[0], 50);
   /* perf(1) makes a line of each value that has changed. */
   assert_true(check.nr_lines > 50);
 }
 
 static void losses_are_read_by_perf(void **state) {
-  perf_check_t check;
-
   record_run_need_perf(__func__);
   record_run_well("-m 1 -e " CALL_SERVER_EVENT " " STAT_TARGET
                   " threads 2 20000");
-  check_file(&check, record_run_path(), 1);
+  check_file(record_run_path(), 1);
   assert_true(check.nr_of_type[PERF_RECORD_LOST] > 0);
 }
 

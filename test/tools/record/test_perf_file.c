@@ -33,11 +33,11 @@ static void read_fields(const char *line, char fields[32][128]) {
   memset(fields, 0, 32 * sizeof(*fields));
   for (; *line != '\0'; line += size + strspn(line + size, ", \n")) {
     size = strcspn(line, ",\n");
-    for (i = 0; i < sizeof(differs) / sizeof(differs[0]); i++) {
+    for (i = 0; i < COUNT_OF(differs); i++) {
       if (strncmp(line, differs[i], strlen(differs[i])) == 0)
         break;
     }
-    if (i < sizeof(differs) / sizeof(differs[0]))
+    if (i < COUNT_OF(differs))
       continue;
     assert_true(nr < 32);
     snprintf(fields[nr++], sizeof(fields[0]), "%.*s", (int)size, line);
@@ -96,7 +96,7 @@ static void attrs_are_those_of_perf(void **state) {
   int with_data;
 
   record_run_need_perf(__func__);
-  for (i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+  for (i = 0; i < COUNT_OF(options); i++) {
     with_data = strncmp(options[i], "-d ", 3) == 0;
     snprintf(words, sizeof(words), "perf record -q -o @ %s", options[i]);
     record_run_shell(words);
@@ -147,7 +147,7 @@ static void clocks_are_those_of_perf_and_tell_the_time_of_day(void **state) {
   size_t i;
 
   record_run_need_perf(__func__);
-  for (i = 0; i < sizeof(clocks) / sizeof(clocks[0]); i++) {
+  for (i = 0; i < COUNT_OF(clocks); i++) {
     snprintf(words, sizeof(words), "perf record -q -o @ -k %s -e cs true",
              clocks[i]);
     record_run_shell(words);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The format of pipes: records contain everything that a file has in its
  * header. */
-#include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Records about tasks that ran before the recording. The decoder accepts each
  * record as one of the kernel's, and its content matches /proc. */
-#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -100,7 +99,6 @@ static int synth_one(seen_t *seen, int32_t pid) {
 /* -- processes ------------------------------------------------------------- */
 
 static void on_own(seen_t *seen, const uvperf_record_t *record) {
-  (void)seen;
   switch (record->type) {
     case PERF_RECORD_FORK:
       assert_int_equal(record->task.pid, getpid());

@@ -189,8 +189,6 @@ static void modules_without_a_list_of_files_have_their_own_names(void **state) {
 }
 
 static int refuse(void *arg, const void *bytes, size_t size) {
-  (void)bytes;
-  (void)size;
   return --*(int *)arg == 0 ? -7 : 0;
 }
 

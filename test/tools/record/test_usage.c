@@ -73,7 +73,7 @@ static void bad_options_exit_2_with_a_message(void **state) {
       {{"--quiet=1"}, "'--quiet' takes no value"},
   };
 
-  tool_usage_refused(RECORD_PATH, cases, sizeof(cases) / sizeof(cases[0]));
+  tool_usage_refused(RECORD_PATH, cases, COUNT_OF(cases));
 }
 
 /* These are the options of perf record in Linux 6.1. */
@@ -172,6 +172,6 @@ int main(void) {
       cmocka_unit_test(every_option_is_in_the_help),
   };
 
-  return tool_rows_main(RECORD_PATH, rows, sizeof(rows) / sizeof(rows[0]),
-                        tests, sizeof(tests) / sizeof(tests[0]));
+  return tool_rows_main(RECORD_PATH, rows, COUNT_OF(rows), tests,
+                        COUNT_OF(tests));
 }

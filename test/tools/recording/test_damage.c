@@ -37,7 +37,6 @@ static void touch(void *arg, recording_t *recording,
   recording_event_t event;
   size_t i = recording_event_of(recording, record);
 
-  (void)arg;
   uvperf_record_format(record, 0, text, sizeof(text));
   if (i != SIZE_MAX) {
     recording_event(recording, i, &event);
@@ -137,7 +136,7 @@ static void damaged_file_is_read_up_to_the_damage(void **state) {
 
   support_need_kernel_side(__func__);
   perf_dump_need(__func__);
-  for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+  for (i = 0; i < COUNT_OF(kinds); i++) {
     snprintf(words, sizeof(words), "%s%s", kinds[i].words,
              kinds[i].is_pipe ? "" : " >/dev/null");
     if (strstr(words, " -z ") != NULL && !recording_read_has_zstd())

@@ -132,7 +132,6 @@ static void note(void *arg, recording_t *recording,
                  const uvperf_record_t *record) {
   came_t *came = arg;
 
-  (void)recording;
   assert_true(came->nr < 64);
   came->types[came->nr] = record->type;
   came->times[came->nr++] = record->time;
@@ -354,7 +353,6 @@ static void trailing_data_that_is_cut_is_reported(void **state) {
 
 static void note_name(void *arg, recording_t *recording,
                       const uvperf_record_t *record) {
-  (void)recording;
   snprintf(arg, 16, "%s", record->mmap.filename);
 }
 
@@ -389,7 +387,7 @@ static void mmap2_of_linux_3_12_to_3_15_is_shorter(void **state) {
   char name[16];
   size_t i;
 
-  for (i = 0; i < sizeof(releases) / sizeof(releases[0]); i++) {
+  for (i = 0; i < COUNT_OF(releases); i++) {
     put_old_mmap2(releases[i].release);
     read_image(state);
     memset(&read, 0, sizeof(read));
@@ -435,7 +433,7 @@ static void build_id_has_the_size_that_its_entry_says(void **state) {
   char message[256];
   size_t i;
 
-  for (i = 0; i < sizeof(entries) / sizeof(entries[0]); i++) {
+  for (i = 0; i < COUNT_OF(entries); i++) {
     begin_pipe(1);
     put_build_id(entries[i].misc, entries[i].id, entries[i].size, "/lib/x");
     put_build_id(HAS_SIZE, "other", 20, "/lib/y");

@@ -143,7 +143,7 @@ static void file_of_perf_is_read_as_perf_reads_it(void **state) {
 
   support_need_cpu_wide(__func__);
   perf_dump_need(__func__);
-  for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+  for (i = 0; i < COUNT_OF(kinds); i++) {
     snprintf(words, sizeof(words), "perf record -q -m 4M -o @ %s -- " BUSY,
              kinds[i]);
     if (strstr(words, " -z") != NULL && !recording_read_has_zstd())
@@ -168,7 +168,7 @@ static void pipe_is_read_as_the_same_bytes_in_a_file(void **state) {
 
   support_need_cpu_wide(__func__);
   perf_dump_need(__func__);
-  for (i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
+  for (i = 0; i < COUNT_OF(programs); i++) {
     snprintf(line, sizeof(line),
              "%s -o - -a -g -e cpu-clock,page-faults -- "
              "sh -c 'ls / >/dev/null; sleep 0.1' >@",

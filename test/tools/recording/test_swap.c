@@ -143,7 +143,7 @@ static void recorded_file_of_the_other_byte_order_is_read(void **state) {
   support_need_cpu_wide(__func__);
   support_need_tracepoint(__func__, "sched:sched_switch");
   perf_dump_need(__func__);
-  for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+  for (i = 0; i < COUNT_OF(kinds); i++) {
     snprintf(words, sizeof(words),
              "perf record -q -m 4M -o @ %s -- ls / >/dev/null", kinds[i]);
     record_run_shell(words);

@@ -36,9 +36,9 @@ static void fill(stat_table_t *table) {
   stat_table_line(table, 6, 1, 400);
 }
 
-static void print_text(FILE *file, const stat_report_t *report) {
-  stat_columns_t columns;
+static stat_columns_t columns;
 
+static void print_text(FILE *file, const stat_report_t *report) {
   stat_columns_find(&columns, report);
   stat_text_metrics_head(file, report, &columns);
   stat_text_metrics(file, report, &columns);
@@ -46,8 +46,6 @@ static void print_text(FILE *file, const stat_report_t *report) {
 }
 
 static void print_fields(FILE *file, const stat_report_t *report) {
-  stat_columns_t columns;
-
   stat_columns_find(&columns, report);
   stat_csv_metrics_head(file, ",", report, &columns);
   stat_csv_metrics(file, ",", report, &columns);
@@ -55,8 +53,6 @@ static void print_fields(FILE *file, const stat_report_t *report) {
 }
 
 static void print_objects(FILE *file, const stat_report_t *report) {
-  stat_columns_t columns;
-
   stat_columns_find(&columns, report);
   stat_json_metrics(file, report, &columns);
   stat_columns_free(&columns);

@@ -14,10 +14,11 @@ static const char begin[] =
     "exec 7>\"$1.ctl\" 8<\"$1.ack\"; say() { echo \"$*\" >&7; read x <&8; "
     "test \"$x\" = ack || exit 9; }; calls() { \"$0\" calls \"$1\"; }; ";
 
+static tool_run_t run;
+
 /* Runs stat with --control and `options`, which end with NULL. Its command is
  * the script. */
-static void run_script(tool_run_t *run, const char *const *options,
-                       const char *script) {
+static void run_script(const char *const *options, const char *script) {
   char directory[] = "/tmp/uvperf-stat-XXXXXX", base[64], ctl[80], ack[80];
   char runs[80], control[256], text[1024];
   size_t i = 3;
@@ -31,18 +32,18 @@ static void run_script(tool_run_t *run, const char *const *options,
   snprintf(text, sizeof(text), "%s%s", begin, script);
   assert_int_equal(mkfifo(ctl, 0600), 0);
   assert_int_equal(mkfifo(ack, 0600), 0);
-  memset(run, 0, sizeof(*run));
-  run->args[0] = STAT_PATH;
-  run->args[1] = "--control";
-  run->args[2] = control;
+  memset(&run, 0, sizeof(run));
+  run.args[0] = STAT_PATH;
+  run.args[1] = "--control";
+  run.args[2] = control;
   while (*options != NULL)
-    run->args[i++] = *options++;
-  run->args[i++] = "/bin/sh";
-  run->args[i++] = "-c";
-  run->args[i++] = text;
-  run->args[i++] = TARGET_PATH;
-  run->args[i] = base;
-  tool_run(run);
+    run.args[i++] = *options++;
+  run.args[i++] = "/bin/sh";
+  run.args[i++] = "-c";
+  run.args[i++] = text;
+  run.args[i++] = TARGET_PATH;
+  run.args[i] = base;
+  tool_run(&run);
   unlink(ctl);
   unlink(ack);
   unlink(runs);
@@ -52,10 +53,9 @@ static void run_script(tool_run_t *run, const char *const *options,
 static void commands_decide_what_is_counted(void **state) {
   static const char *const options[] = {
       "-D", "-1", "-x,", "-e", CALL_SERVER_EVENT ",duration_time", NULL};
-  static tool_run_t run;
 
   support_need_tracepoint(__func__, CALL_SERVER_EVENT);
-  run_script(&run, options,
+  run_script(options,
              "calls 100; say enable; calls 200; say ping; say disable; calls "
              "400; say enable; calls 800; say evlist; exit 5");
   tool_run_expect_status(&run, 5);
@@ -68,10 +68,9 @@ static void commands_decide_what_is_counted(void **state) {
 static void stop_ends_the_count(void **state) {
   static const char *const options[] = {
       "-I", "10", "-x,", "-e", CALL_SERVER_EVENT, NULL};
-  static tool_run_t run;
 
   support_need_tracepoint(__func__, CALL_SERVER_EVENT);
-  run_script(&run, options,
+  run_script(options,
              "calls 100; say enable page-faults; say snapshot; say stop; "
              "exec sleep 60");
   tool_run_expect_status(&run, 0);
@@ -88,10 +87,9 @@ static void stop_ends_the_count(void **state) {
 static void enable_holds_for_the_runs_that_follow(void **state) {
   static const char *const options[] = {
       "-r", "3", "-D", "-1", "-x,", "-e", CALL_SERVER_EVENT, NULL};
-  static tool_run_t run;
 
   support_need_tracepoint(__func__, CALL_SERVER_EVENT);
-  run_script(&run, options, IN_RUN("1", "say enable") "calls 100");
+  run_script(options, IN_RUN("1", "say enable") "calls 100");
   tool_run_expect_status(&run, 0);
   assert_int_equal(stat_fields_value(run.err, CALL_SERVER_EVENT), 100);
 }
@@ -99,10 +97,9 @@ static void enable_holds_for_the_runs_that_follow(void **state) {
 static void stop_ends_all_runs(void **state) {
   static const char *const options[] = {"-r", "5",           "-x,",
                                         "-e", "page-faults", NULL};
-  static tool_run_t run;
 
   support_need_own_events(__func__);
-  run_script(&run, options, IN_RUN("2", "say stop; exec sleep 60") "exit 0");
+  run_script(options, IN_RUN("2", "say stop; exec sleep 60") "exit 0");
   tool_run_expect_status(&run, 0);
   tool_run_expect_text(run.err, "1 of 5 ");
   assert_string_equal(run.out, "run\nrun\n");
@@ -110,10 +107,9 @@ static void stop_ends_all_runs(void **state) {
 
 static void command_that_never_enables_counts_nothing(void **state) {
   static const char *const options[] = {"-D", "-1", "-e", "task-clock", NULL};
-  static tool_run_t run;
 
   support_need_own_events(__func__);
-  run_script(&run, options, "say ping; exit 4");
+  run_script(options, "say ping; exit 4");
   tool_run_expect_status(&run, 4);
   tool_run_expect_text(run.err, "'enable'");
   tool_run_expect_text(run.err, "<not counted> msec task-clock");
@@ -127,12 +123,11 @@ static void commands_after_stop_are_not_run_and_messages_end(void **state) {
   } cases[] = {{"printf 'stop\\nenable\\n'", "'enable'"},
                {"(yes snapshot | head -n 999; echo stop)", "snapshot"},
                {"(yes enable foo | head -n 999; echo stop)", "enable"}};
-  static tool_run_t run;
   char script[256];
   size_t i, j, nr;
 
   support_need_own_events(__func__);
-  for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+  for (i = 0; i < COUNT_OF(cases); i++) {
     memset(&run, 0, sizeof(run));
     snprintf(script, sizeof(script),
              "%s | exec %s -D -1 --timeout 90000 --control fd:0 -e task-clock "

@@ -77,24 +77,25 @@ static stat_event_t events[NR_ATTRS * 2] = {
     {"b", "J", 0.5, NULL, "x", STAT_TOOL_NONE},
 };
 
-static void read_places(stat_lines_t *lines, size_t nr_groups, enum stat_by by,
+static void read_places(stat_lines_t *it, size_t nr_groups, enum stat_by by,
                         const place_t *places, size_t nr) {
   stat_sums_t sums = {events, nr_groups, by, NULL, 0, NULL};
   uvperf_reading_t *reading = make(places, nr);
 
-  memset(lines, 0, sizeof(*lines));
-  stat_lines_read(lines, &sums, reading);
+  memset(it, 0, sizeof(*it));
+  stat_lines_read(it, &sums, reading);
   uvperf_reading_free(reading);
 }
 
-static void expect(const stat_lines_t *lines, size_t index, size_t event,
+static void expect(const stat_lines_t *it, size_t index, size_t event,
                    int32_t cpu, double mean) {
-  assert_true(index < lines->nr);
-  assert_int_equal(lines->lines[index].event, event);
-  assert_int_equal(lines->lines[index].place, cpu);
-  assert_true(lines->lines[index].mean >= mean &&
-              lines->lines[index].mean <= mean);
+  assert_true(index < it->nr);
+  assert_int_equal(it->lines[index].event, event);
+  assert_int_equal(it->lines[index].place, cpu);
+  assert_true(it->lines[index].mean >= mean && it->lines[index].mean <= mean);
 }
+
+static stat_lines_t lines;
 
 static void lines_are_the_sums_of_all_places(void **state) {
   static const place_t places[] = {
@@ -102,7 +103,6 @@ static void lines_are_the_sums_of_all_places(void **state) {
       {0, 1, {COUNTED(7), COUNTED(70)}},
       {1, -1, {COUNTED(9), COUNTED(90)}},
   };
-  stat_lines_t lines;
 
   read_places(&lines, 1, STAT_BY_NONE, places, 3);
   assert_int_equal(lines.nr, 2);
@@ -122,7 +122,6 @@ static void lines_by_cpu_are_those_of_its_places(void **state) {
       {1, 8, {COUNTED(9), NONE}},
       {2, -1, {REFUSED, REFUSED}},
   };
-  stat_lines_t lines;
 
   read_places(&lines, 1, STAT_BY_CPU, places, 4);
   assert_int_equal(lines.nr, 3); /* CPU 8 does not have b */
@@ -139,7 +138,6 @@ static void lines_of_groups_are_those_of_their_targets(void **state) {
       {1, 0, {COUNTED(100), COUNTED(200)}},
       {1, 1, {COUNTED(1000), COUNTED(2000)}},
   };
-  stat_lines_t lines;
 
   read_places(&lines, 2, STAT_BY_NONE, places, 4);
   assert_int_equal(lines.nr, 4);
@@ -158,8 +156,6 @@ static void lines_of_groups_are_those_of_their_targets(void **state) {
 }
 
 static void lines_of_no_place_are_none(void **state) {
-  stat_lines_t lines;
-
   read_places(&lines, 1, STAT_BY_NONE, NULL, 0);
   assert_int_equal(lines.nr, 2);
   assert_int_equal(lines.lines[0].count.state, UVPERF_COUNT_NONE);
@@ -177,7 +173,6 @@ static void line_that_is_open_somewhere_is_supported(void **state) {
       {0, -1, {IDLE, REFUSED}},
       {1, -1, {REFUSED, REFUSED}},
   };
-  stat_lines_t lines;
 
   read_places(&lines, 1, STAT_BY_NONE, places, 2);
   assert_int_equal(lines.lines[0].count.state, UVPERF_COUNT_NOT_ENABLED);
@@ -192,7 +187,6 @@ static void line_with_a_task_that_sleeps_is_not_gone(void **state) {
       {0, -1, {{UVPERF_COUNT_GONE, 0}, {UVPERF_COUNT_GONE, 0}}},
       {1, -1, {IDLE, {UVPERF_COUNT_GONE, 0}}},
   };
-  stat_lines_t lines;
 
   read_places(&lines, 1, STAT_BY_NONE, places, 2);
   assert_int_equal(lines.lines[0].count.state, UVPERF_COUNT_NOT_ENABLED);
@@ -204,8 +198,6 @@ static void line_with_a_task_that_sleeps_is_not_gone(void **state) {
 
 static void add_run(stat_lines_t *sum, const place_t *places, size_t nr,
                     enum stat_by by) {
-  stat_lines_t lines;
-
   read_places(&lines, 1, by, places, nr);
   stat_lines_add(sum, &lines);
   stat_lines_free(&lines);
@@ -283,7 +275,7 @@ static void label_of_the_user_side_is_that_of_perf_stat(void **state) {
   char *label;
   size_t i;
 
-  for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+  for (i = 0; i < COUNT_OF(cases); i++) {
     label = common_list_user_label(cases[i].label, cases[i].is_tracepoint);
     assert_string_equal(label, cases[i].user);
     free(label);
@@ -380,7 +372,6 @@ static void process_lives_as_long_as_one_of_its_threads(void **state) {
 }
 
 static int exit_at_once(void *arg) {
-  (void)arg;
   return 0;
 }
 

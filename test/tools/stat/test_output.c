@@ -18,11 +18,12 @@ static void need_calls(const char *test) {
 
 /* -- forms ----------------------------------------------------------------- */
 
+static stat_fields_t line;
+
 static void fields_have_the_separator_that_is_asked_for(void **state) {
   tool_run_t run = {.args = {STAT_PATH, "-x", "\\t", "-e",
                              "task-clock," CALL_SERVER_EVENT, "--", TARGET_PATH,
                              "calls", "77"}};
-  stat_fields_t line;
 
   need_calls(__func__);
   tool_run_exits(&run, 0);
@@ -43,15 +44,15 @@ static void fields_have_the_separator_that_is_asked_for(void **state) {
  * `least`. */
 static void expect_json(const char *text, size_t least) {
   size_t nr = 0, size;
-  char line[4096];
+  char object[4096];
 
   for (; *text != '\0'; text += size + 1) {
     size = strcspn(text, "\n");
-    assert_true(size < sizeof(line));
-    snprintf(line, sizeof(line), "%.*s", (int)size, text);
-    if (!json_is_object(line))
-      print_error("no JSON: %s\n", line);
-    assert_true(json_is_object(line));
+    assert_true(size < sizeof(object));
+    snprintf(object, sizeof(object), "%.*s", (int)size, text);
+    if (!json_is_object(object))
+      print_error("no JSON: %s\n", object);
+    assert_true(json_is_object(object));
     nr++;
   }
   assert_true(nr >= least);
@@ -84,24 +85,30 @@ static void json_of_intervals_and_cpus_is_valid(void **state) {
   tool_run_expect_text(run.err, "\"cpu\":\"0\"");
 }
 
+/* Runs it with a file of this content, and reads the file. */
+static void run_into(tool_run_t *run, char *path, const char *before,
+                     char *text, size_t size) {
+  int fd = mkstemp(path);
+
+  assert_true(fd >= 0);
+  assert_int_equal(write(fd, before, strlen(before)), strlen(before));
+  tool_run(run);
+  assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+  while (tool_run_append(fd, text, size))
+    continue;
+  close(fd);
+  unlink(path);
+  tool_run_expect_status(run, 0);
+}
+
 /* With -o only the command writes to stderr. */
 static void file_receives_the_table_and_nothing_else(void **state) {
   char path[] = "/tmp/uvperf-stat-XXXXXX", text[4096] = "";
   tool_run_t run = {.args = {STAT_PATH, "-o", path, "-e", "page-faults,cycles",
                              "sh", "-c", "echo mine >&2"}};
-  int fd;
 
   support_need_kernel_side(__func__);
-  fd = mkstemp(path);
-  assert_true(fd >= 0);
-  assert_int_equal(write(fd, "what was there before", 21), 21);
-  tool_run(&run);
-  assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
-  while (tool_run_append(fd, text, sizeof(text)))
-    continue;
-  close(fd);
-  unlink(path);
-  tool_run_expect_status(&run, 0);
+  run_into(&run, path, "what was there before", text, sizeof(text));
   assert_string_equal(run.err, "mine\n");
   assert_null(strstr(text, "there before"));
   tool_run_expect_text(text, "page-faults");
@@ -113,18 +120,9 @@ static void appended_table_stands_behind_the_file(void **state) {
   char path[] = "/tmp/uvperf-stat-XXXXXX", text[4096] = "";
   tool_run_t run = {
       .args = {STAT_PATH, "--append", "-o", path, "-e", "page-faults", "true"}};
-  int fd = mkstemp(path);
 
   support_need_own_events(__func__);
-  assert_true(fd >= 0);
-  assert_int_equal(write(fd, "what was there before\n", 22), 22);
-  tool_run(&run);
-  assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
-  while (tool_run_append(fd, text, sizeof(text)))
-    continue;
-  close(fd);
-  unlink(path);
-  tool_run_expect_status(&run, 0);
+  run_into(&run, path, "what was there before\n", text, sizeof(text));
   tool_run_expect_text(text, "what was there before\n# started on ");
   tool_run_expect_text(text, "page-faults");
 }
@@ -148,7 +146,6 @@ static void intervals_add_up_to_what_the_command_did(void **state) {
   tool_run_t run = {.args = {STAT_PATH, "-I", "20", "-x,", "-e",
                              CALL_SERVER_EVENT, "--", TARGET_PATH, "children",
                              "20", "5000"}};
-  stat_fields_t line;
   double at = 0, before = 0;
   size_t i;
 
@@ -182,7 +179,6 @@ static void command_shorter_than_an_interval_has_one(void **state) {
   tool_run_t run = {.args = {STAT_PATH, "-I", "100000", "-x,", "-e",
                              CALL_SERVER_EVENT, "--", TARGET_PATH, "calls",
                              "31"}};
-  stat_fields_t line;
 
   need_calls(__func__);
   tool_run_exits(&run, 0);
@@ -215,7 +211,6 @@ static void intervals_end_after_their_number(void **state) {
   tool_run_t run = {.args = {STAT_PATH, "-I", "3", "--interval-count", "4",
                              "-x,", "-e", "task-clock", "--", TARGET_PATH,
                              "spin"}};
-  stat_fields_t line;
 
   support_need_kernel_side(__func__);
   tool_run_exits(&run, 0);
@@ -227,7 +222,6 @@ static void intervals_end_after_their_number(void **state) {
 static void interrupted_intervals_end_with_a_shorter_one(void **state) {
   tool_run_t run = {.args = {STAT_PATH, "-v", "-I", "100000", "-x,", "-a", "-e",
                              "cpu-clock"}};
-  stat_fields_t line;
 
   support_need_cpu_wide(__func__);
   run.interrupt_at = "counting";
@@ -276,6 +270,6 @@ int main(void) {
       cmocka_unit_test(interrupted_intervals_end_with_a_shorter_one),
   };
 
-  return tool_rows_main(STAT_PATH, rows, sizeof(rows) / sizeof(rows[0]), tests,
-                        sizeof(tests) / sizeof(tests[0]));
+  return tool_rows_main(STAT_PATH, rows, COUNT_OF(rows), tests,
+                        COUNT_OF(tests));
 }

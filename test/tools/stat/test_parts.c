@@ -170,8 +170,7 @@ static void each_cpu_has_the_part_of_its_kind(void **state) {
          "CPU1,30,,cpu_core/cycles/,1000000,100.00,,\n"
          "CPU1,1,,page-faults,1000000,100.00,,\n"
          "CPU2,2,,page-faults,1000000,100.00,,\n"
-         "CPU1,60,,cpu_core/instructions/,1000000,100.00,2.00,"
-         "insn per cycle\n"
+         "CPU1,60,,cpu_core/instructions/,1000000,100.00,2.00,insn per cycle\n"
          "CPU2,20,,cpu_atom/cycles/,500000,50.00,,\n"
          "CPU2,80,,cpu_atom/instructions/,500000,50.00,4.00,insn per cycle\n");
 }

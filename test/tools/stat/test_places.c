@@ -28,21 +28,27 @@ static void expect_thread(const char *text, size_t index, const char *name,
   assert_string_equal(line.field[3], CALL_SERVER_EVENT);
 }
 
+static call_server_t serve;
+
+/* Runs it with a team of threads, which make 100 calls each while it counts. */
+static void run_with_team(tool_run_t *run) {
+  call_server_start_team(&serve, TARGET_PATH);
+  run->interrupt_at = "counting";
+  run->work = serve_100;
+  run->data = &serve;
+  tool_run(run);
+  call_server_end(&serve);
+  tool_run_expect_status(run, 0);
+}
+
 /* A thread that was created after counting began is added to its creator's
  * line. */
 static void threads_of_a_process_have_a_line_each(void **state) {
-  call_server_t serve;
   tool_run_t run = {.args = {STAT_PATH, "--per-thread", "-v", "-x,", "-e",
                              CALL_SERVER_EVENT, "-p", serve.id}};
 
   support_need_tracepoint(__func__, CALL_SERVER_EVENT);
-  call_server_start_team(&serve, TARGET_PATH);
-  run.interrupt_at = "counting";
-  run.work = serve_100;
-  run.data = &serve;
-  tool_run(&run);
-  call_server_end(&serve);
-  tool_run_expect_status(&run, 0);
+  run_with_team(&run);
   expect_thread(run.err, 0, NULL, serve.id, "300");
   expect_thread(run.err, 1, "two-", NULL, "200");
   expect_thread(run.err, 2, "one-", NULL, "100");
@@ -55,7 +61,6 @@ static void serve_100_and_end(tool_run_t *run) {
 
 /* Threads keep their names after they have ended. */
 static void threads_that_end_keep_their_lines(void **state) {
-  call_server_t serve;
   tool_run_t run = {.args = {STAT_PATH, "--per-thread", "-v", "-x,", "-I",
                              "20000", "-e", CALL_SERVER_EVENT, "-p", serve.id}};
   const char *text;
@@ -73,7 +78,6 @@ static void threads_that_end_keep_their_lines(void **state) {
 
 /* Only threads with a count have a line. */
 static void threads_of_the_machine_are_counted(void **state) {
-  call_server_t serve;
   tool_run_t run = {.args = {STAT_PATH, "--per-thread", "-v", "-j", "-e",
                              CALL_SERVER_EVENT ",software/config=99/"}};
   const char *line;
@@ -81,13 +85,7 @@ static void threads_of_the_machine_are_counted(void **state) {
 
   support_need_cpu_wide(__func__);
   support_need_tracepoint(__func__, CALL_SERVER_EVENT);
-  call_server_start_team(&serve, TARGET_PATH);
-  run.interrupt_at = "counting";
-  run.work = serve_100;
-  run.data = &serve;
-  tool_run(&run);
-  call_server_end(&serve);
-  tool_run_expect_status(&run, 0);
+  run_with_team(&run);
   for (line = run.err; (line = strstr(line, "{\"thread\":")) != NULL; line++)
     nr++;
   assert_int_equal(nr, 3);
@@ -189,7 +187,7 @@ static void each_group_of_cpus_has_its_columns(void **state) {
   table.report.nr_places = 1;
   stat_table_add(&table, "a", 1)->place = 0;
   table.lines[0].nr_cpus = 4;
-  for (i = 0; i < sizeof(groups) / sizeof(groups[0]); i++) {
+  for (i = 0; i < COUNT_OF(groups); i++) {
     table.report.by = groups[i].by;
     stat_table_expect_part(&table, stat_text_head, groups[i].head, 1);
     stat_table_expect_part(&table, stat_text_lines, groups[i].line, 1);

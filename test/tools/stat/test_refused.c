@@ -80,6 +80,6 @@ int main(void) {
       cmocka_unit_test(each_interval_has_its_lines),
   };
 
-  return tool_rows_main(STAT_PATH, rows, sizeof(rows) / sizeof(rows[0]), tests,
-                        sizeof(tests) / sizeof(tests[0]));
+  return tool_rows_main(STAT_PATH, rows, COUNT_OF(rows), tests,
+                        COUNT_OF(tests));
 }

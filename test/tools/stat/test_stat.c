@@ -50,7 +50,7 @@ static void usual_events_are_counted_or_explained_once(void **state) {
 
   support_need_kernel_side(__func__);
   tool_run_exits(&run, 0);
-  for (i = 0; i < sizeof(events) / sizeof(events[0]); i++)
+  for (i = 0; i < COUNT_OF(events); i++)
     tool_run_expect_text(run.err, events[i]);
   tool_run_expect_text(run.err, "Performance counter stats for 'true':");
   tool_run_expect_text(run.err, "seconds time elapsed");
@@ -154,6 +154,16 @@ static void ignore_hangup(void) {
 
 /* -- runs ------------------------------------------------------------------ */
 
+/* Runs it while there is a file with this name, empty at first. */
+static void run_with_file(tool_run_t *run, char *path) {
+  int fd = mkstemp(path);
+
+  assert_true(fd >= 0);
+  close(fd);
+  tool_run(run);
+  unlink(path);
+}
+
 /* The five runs make 10, 20, 30, 40 and 50 calls. Their mean is 30. The
  * deviation of the mean is 10 * sqrt(2.5) / sqrt(5) = 7.071, which is 23.57 %
  * of 30. */
@@ -165,14 +175,9 @@ static void runs_that_differ_deviate(void **state) {
                              "$((10 * $(wc -l <\"$0\")))",
                              path, TARGET_PATH}};
   stat_fields_t line;
-  int fd;
 
   need_calls(__func__);
-  fd = mkstemp(path);
-  assert_true(fd >= 0);
-  close(fd);
-  tool_run(&run);
-  unlink(path);
+  run_with_file(&run, path);
   tool_run_expect_status(&run, 0);
   assert_true(stat_fields_line(run.err, ',', 8, 0, &line));
   assert_string_equal(line.field[0], "30");
@@ -188,15 +193,10 @@ static void interrupt_ends_the_runs(void **state) {
                              "echo >>\"$0\"; [ $(wc -l <\"$0\") -lt 3 ] && "
                              "exec \"$1\" calls 5; exec \"$1\" trap 9 >&2",
                              path, TARGET_PATH}};
-  int fd;
 
   need_calls(__func__);
-  fd = mkstemp(path);
-  assert_true(fd >= 0);
-  close(fd);
   interrupt_at(&run, "waiting");
-  tool_run(&run);
-  unlink(path);
+  run_with_file(&run, path);
   tool_run_expect_status(&run, 7);
   tool_run_expect_text(run.err, "\n5,," CALL_SERVER_EVENT ",0.00%,");
   tool_run_expect_text(run.err, " 2 of 10 ");
@@ -368,6 +368,6 @@ int main(void) {
       cmocka_unit_test(runs_interrupted_while_events_close_are_printed),
   };
 
-  return tool_rows_main(STAT_PATH, rows, sizeof(rows) / sizeof(rows[0]), tests,
-                        sizeof(tests) / sizeof(tests[0]));
+  return tool_rows_main(STAT_PATH, rows, COUNT_OF(rows), tests,
+                        COUNT_OF(tests));
 }

@@ -28,8 +28,9 @@ static void serve_123(tool_run_t *run) {
   call_server_calls(run->data, 123);
 }
 
+static call_server_t serve;
+
 static void process_is_counted_until_ctrl_c(void **state) {
-  call_server_t serve;
   tool_run_t run = {.args = {STAT_PATH, "-v", "-x,", "-e", CALL_SERVER_EVENT,
                              "-p", serve.id}};
 
@@ -84,7 +85,6 @@ static void two_processes_are_summed_until_both_are_gone(void **state) {
 /* The missing process is reported before counting begins. */
 static void
 process_that_is_not_there_is_reported_and_others_counted(void **state) {
-  call_server_t serve;
   char ids[40];
   tool_run_t run = {
       .args = {STAT_PATH, "-v", "-e", CALL_SERVER_EVENT, "-p", ids}};
@@ -101,7 +101,6 @@ process_that_is_not_there_is_reported_and_others_counted(void **state) {
 
 static void
 process_that_is_not_there_is_reported_beside_the_table(void **state) {
-  call_server_t serve;
   char ids[40];
   tool_run_t run = {.args = {STAT_PATH, "-o", "/dev/null", "-e", "page-faults",
                              "-p", ids, "true"}};
@@ -116,7 +115,6 @@ process_that_is_not_there_is_reported_beside_the_table(void **state) {
 }
 
 static void thread_is_counted_alone(void **state) {
-  call_server_t serve;
   tool_run_t run = {.args = {STAT_PATH, "-v", "-x,", "-e", CALL_SERVER_EVENT,
                              "-t", serve.id}};
 
@@ -129,7 +127,6 @@ static void thread_is_counted_alone(void **state) {
 
 /* The command only decides how long stat counts. It is not counted itself. */
 static void command_beside_a_process_is_a_clock(void **state) {
-  call_server_t serve;
   tool_run_t run = {.args = {STAT_PATH, "-x,", "-e", CALL_SERVER_EVENT, "-p",
                              serve.id, "--", "sh", "-c",
                              "\"$0\" calls 9; exit 4", TARGET_PATH}};
@@ -406,6 +403,6 @@ int main(void) {
       cmocka_unit_test(uprobe_of_a_command_leaves_its_children_out),
   };
 
-  return tool_rows_main(STAT_PATH, rows, sizeof(rows) / sizeof(rows[0]), tests,
-                        sizeof(tests) / sizeof(tests[0]));
+  return tool_rows_main(STAT_PATH, rows, COUNT_OF(rows), tests,
+                        COUNT_OF(tests));
 }

@@ -74,8 +74,7 @@ static void software_events_are_printed_per_second(void **state) {
   stat_table_add(&table, "d", 0);
   expect_lines(
       "           1500.00 msec task-clock                       #    0.750 "
-      "CPUs "
-      "utilized\n"
+      "CPUs utilized\n"
       "              1500      context-switches                 # 1000.000 "
       "/sec\n"
       "              1501      page-faults                      #    1.001 "
@@ -114,13 +113,11 @@ static void hardware_events_are_compared(void **state) {
   stat_table_add(&table, "cache-misses", 37);
   expect_lines(
       "           1500.00 msec task-clock                       #    0.750 "
-      "CPUs "
-      "utilized\n"
+      "CPUs utilized\n"
       "        3000000000      cycles                           #    2.000 "
       "GHz\n"
       "        5142857142      instructions                     #    1.71  "
-      "insn "
-      "per cycle\n"
+      "insn per cycle\n"
       "                                                         #    0.18  "
       "stalled cycles per insn  (87.50%)\n"
       "         600000000      branches                         #  400.000 "
@@ -134,8 +131,7 @@ static void hardware_events_are_compared(void **state) {
       "              1000      cache-references                 #  666.667 "
       "/sec\n"
       "                37      cache-misses                     #    3.700 % "
-      "of "
-      "all cache refs\n");
+      "of all cache refs\n");
 }
 
 static void misses_of_each_cache_are_compared(void **state) {
@@ -258,17 +254,13 @@ static void intervals_by_cpu_have_both_columns(void **state) {
       &table, stat_text_head,
       "#           time CPU                    counts unit events\n");
   expect_lines("  1234.567890123 CPU0                   100.00 msec "
-               "cpu-clock            "
-               "            #    1.000 CPUs utilized\n"
+               "cpu-clock                        #    1.000 CPUs utilized\n"
                "  1234.567890123 CPU0                        5      "
-               "page-faults          "
-               "            #   50.000 /sec\n"
+               "page-faults                      #   50.000 /sec\n"
                "  1234.567890123 CPU12                   50.00 msec "
-               "cpu-clock            "
-               "            #    0.500 CPUs utilized\n"
+               "cpu-clock                        #    0.500 CPUs utilized\n"
                "  1234.567890123 CPU12                       5      "
-               "page-faults          "
-               "            #  100.000 /sec\n");
+               "page-faults                      #  100.000 /sec\n");
   stat_table_expect(&table, stat_text_tail, "");
   table.report.by = STAT_BY_NONE;
   stat_table_expect(&table, stat_text_head,
@@ -302,8 +294,7 @@ static void several_runs_tell_how_far_they_differ(void **state) {
                     "\n Performance counter stats for 'true' (3 runs):\n\n");
   expect_lines(
       "              0.40 msec task-clock                       #    0.551 "
-      "CPUs "
-      "utilized            ( +-  3.55% )\n"
+      "CPUs utilized            ( +-  3.55% )\n"
       "                49      page-faults                      #  122.500 "
       "K/sec\n");
   stat_table_expect(
@@ -326,7 +317,7 @@ static void digits_of_the_elapsed_time_follow_its_deviation(void **state) {
   };
   size_t i;
 
-  for (i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+  for (i = 0; i < COUNT_OF(times); i++) {
     stat_table_init(&table);
     table.report.nr_runs = 2;
     table.report.elapsed_ns = times[i].ns;
@@ -367,8 +358,7 @@ static void names_are_cleaned_for_terminals(void **state) {
       "                 1 ??   u?n\xc3\xa4me                           #    "
       "1.000 /sec\n"
       "           1000.00 msec task-clock                       #    0.500 "
-      "CPUs "
-      "utilized\n");
+      "CPUs utilized\n");
 }
 
 int main(void) {

@@ -60,7 +60,7 @@ static void times_of_a_command_need_one(void **state) {
   tool_run_t run = {.args = {STAT_PATH, "-a", "-x,", "-e",
                              "duration_time,user_time", "true"}};
 
-  tool_usage_refused(STAT_PATH, cases, sizeof(cases) / sizeof(cases[0]));
+  tool_usage_refused(STAT_PATH, cases, COUNT_OF(cases));
   support_need_cpu_wide(__func__);
   tool_run_ends(&run, 0, ",ns,user_time,");
   assert_null(strstr(run.err, "<not counted>"));
@@ -142,6 +142,6 @@ int main(void) {
       cmocka_unit_test(delay_comes_before_timeout_and_intervals),
   };
 
-  return tool_rows_main(STAT_PATH, rows, sizeof(rows) / sizeof(rows[0]), tests,
-                        sizeof(tests) / sizeof(tests[0]));
+  return tool_rows_main(STAT_PATH, rows, COUNT_OF(rows), tests,
+                        COUNT_OF(tests));
 }

@@ -67,7 +67,7 @@ static void bad_options_exit_2_with_a_message(void **state) {
       {{"--json=1"}, "'--json' takes no value"},
   };
 
-  tool_usage_refused(STAT_PATH, cases, sizeof(cases) / sizeof(cases[0]));
+  tool_usage_refused(STAT_PATH, cases, COUNT_OF(cases));
 }
 
 /* These are the options of perf stat in Linux 6.1. */
@@ -170,6 +170,6 @@ int main(void) {
       cmocka_unit_test(too_many_events_for_the_fds_are_reported),
   };
 
-  return tool_rows_main(STAT_PATH, rows, sizeof(rows) / sizeof(rows[0]), tests,
-                        sizeof(tests) / sizeof(tests[0]));
+  return tool_rows_main(STAT_PATH, rows, COUNT_OF(rows), tests,
+                        COUNT_OF(tests));
 }

@@ -124,7 +124,7 @@ static void exit_has_its_status_or_signal(void **state) {
 
   strcpy(event.comm, "ls");
   event.has_status = 1;
-  for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+  for (i = 0; i < COUNT_OF(cases); i++) {
     event.status = cases[i].status;
     snprintf(line, sizeof(line), "0.000000 exit   5 ls %s\n", cases[i].text);
     expect_line(&event, 0, line);
@@ -190,7 +190,7 @@ static void json_check_refuses_what_is_none(void **state) {
   size_t i;
 
   assert_true(json_is_object("{\"a\":-1.5,\"b\":\"\\u00e9\xc3\xa9\\n\"}\n"));
-  for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+  for (i = 0; i < COUNT_OF(bad); i++) {
     assert_false(json_is_object(bad[i]));
     assert_false(json_is_tree(bad[i]));
   }
@@ -207,7 +207,7 @@ static void json_check_takes_objects_in_a_tree_alone(void **state) {
 
   assert_true(json_is_tree(tree));
   assert_false(json_is_object(tree));
-  for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+  for (i = 0; i < COUNT_OF(bad); i++)
     assert_false(json_is_tree(bad[i]));
 }
 

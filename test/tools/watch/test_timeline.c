@@ -17,7 +17,6 @@ static int alive; /* the result of is_alive */
 static int known; /* the status to report; -1: none yet */
 
 static int is_alive(watch_process_t *process) {
-  (void)process;
   return alive;
 }
 

@@ -35,7 +35,7 @@ static void bad_options_exit_2_with_a_message(void **state) {
       {{"--mmap"}, "unknown option '--mmap'"},
   };
 
-  tool_usage_refused(WATCH_PATH, cases, sizeof(cases) / sizeof(cases[0]));
+  tool_usage_refused(WATCH_PATH, cases, COUNT_OF(cases));
 }
 
 /* No event happens that watch could write. */
@@ -136,6 +136,6 @@ int main(void) {
       cmocka_unit_test(file_that_cannot_be_written_is_reported),
   };
 
-  return tool_rows_main(WATCH_PATH, rows, sizeof(rows) / sizeof(rows[0]), tests,
-                        sizeof(tests) / sizeof(tests[0]));
+  return tool_rows_main(WATCH_PATH, rows, COUNT_OF(rows), tests,
+                        COUNT_OF(tests));
 }

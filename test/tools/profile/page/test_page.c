@@ -3,7 +3,6 @@
  * only in the data. test_browser.c opens pages in a browser. */
 #include "support.h"
 
-#include <errno.h>
 #include <zlib.h>
 
 #include "common/text.h"
@@ -13,13 +12,12 @@
 
 #define TITLE "uvperf-profile -a on host"
 
-static char *write_page(const stacks_t *stacks, const char *title,
-                        size_t *bytes) {
+static char *write_page(const stacks_t *it, const char *title, size_t *bytes) {
   char *text = NULL;
   FILE *file = open_memstream(&text, bytes);
 
   assert_non_null(file);
-  assert_int_equal(page_write(file, stacks, title), 0);
+  assert_int_equal(page_write(file, it, title), 0);
   assert_int_equal(fclose(file), 0);
   return text;
 }
@@ -37,9 +35,9 @@ static void cut(char *text, const char *from, const char *to) {
 }
 
 /* Returns the page without its data and titles. */
-static char *write_frame(const stacks_t *stacks, const char *title) {
+static char *write_frame(const stacks_t *it, const char *title) {
   size_t bytes;
-  char *text = write_page(stacks, title, &bytes);
+  char *text = write_page(it, title, &bytes);
 
   assert_int_equal(strlen(text), bytes);
   cut(text, "<script type=\"text/plain\" id=\"data\">", "<");
@@ -48,7 +46,7 @@ static char *write_frame(const stacks_t *stacks, const char *title) {
   return text;
 }
 
-static size_t gzipped_bytes(const stacks_t *stacks) {
+static size_t gzipped_bytes(const stacks_t *it) {
   char *text = NULL;
   size_t bytes;
   FILE *file = open_memstream(&text, &bytes);
@@ -56,7 +54,7 @@ static size_t gzipped_bytes(const stacks_t *stacks) {
   Bytef *packed;
 
   assert_non_null(file);
-  stacks_text_folded(file, stacks);
+  stacks_text_folded(file, it);
   fclose(file);
   packed_bytes = compressBound(bytes);
   packed = malloc(packed_bytes);
@@ -68,19 +66,19 @@ static size_t gzipped_bytes(const stacks_t *stacks) {
   return packed_bytes;
 }
 
-static void expect_small(stacks_t *stacks, const char *what) {
+static void expect_small(stacks_t *it, const char *what) {
   size_t bytes, folded;
 
-  free(write_page(stacks, TITLE, &bytes));
-  folded = gzipped_bytes(stacks);
+  free(write_page(it, TITLE, &bytes));
+  folded = gzipped_bytes(it);
   print_message("%s: %zu bytes, folded and gzipped %zu\n", what, bytes, folded);
   assert_true(bytes <= folded + folded / 2 + 60000);
-  stacks_free(stacks);
+  stacks_free(it);
 }
 
-static void page_is_as_small_as_its_folded_stacks(void **state) {
-  stacks_t stacks;
+static stacks_t stacks;
 
+static void page_is_as_small_as_its_folded_stacks(void **state) {
   models_empty(&stacks);
   expect_small(&stacks, "no stacks");
   models_small(&stacks);
@@ -99,7 +97,6 @@ static void page_is_as_small_as_its_folded_stacks(void **state) {
 
 static void page_is_the_same_in_each_run(void **state) {
   char *first, *second;
-  stacks_t stacks;
   size_t bytes;
 
   models_small(&stacks);
@@ -114,7 +111,6 @@ static void page_is_the_same_in_each_run(void **state) {
 }
 
 static void page_allows_its_own_script_and_no_request(void **state) {
-  stacks_t stacks;
   char *text;
   size_t i, bytes;
   static const char *const parts[] = {
@@ -129,9 +125,9 @@ static void page_allows_its_own_script_and_no_request(void **state) {
   models_small(&stacks);
   text = write_page(&stacks, TITLE, &bytes);
   stacks_free(&stacks);
-  for (i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+  for (i = 0; i < COUNT_OF(parts); i++)
     assert_non_null(strstr(text, parts[i]));
-  for (i = 0; i < sizeof(never) / sizeof(never[0]); i++)
+  for (i = 0; i < COUNT_OF(never); i++)
     assert_null(strstr(text, never[i]));
   free(text);
 }
@@ -170,10 +166,10 @@ static void unescape(char *text) {
   *to = '\0';
 }
 
-static void expect_title(const stacks_t *stacks, const char *title,
+static void expect_title(const stacks_t *it, const char *title,
                          const char *frame) {
   size_t bytes;
-  char *text = write_page(stacks, title, &bytes), *from, *clean;
+  char *text = write_page(it, title, &bytes), *from, *clean;
 
   from = strstr(text, "<title>");
   assert_non_null(from);
@@ -185,13 +181,12 @@ static void expect_title(const stacks_t *stacks, const char *title,
   assert_string_equal(from, clean);
   free(clean);
   free(text);
-  text = write_frame(stacks, title);
+  text = write_frame(it, title);
   assert_string_equal(text, frame);
   free(text);
 }
 
 static void hostile_title_is_text(void **state) {
-  stacks_t stacks;
   char *frame;
   size_t i;
 
@@ -205,7 +200,6 @@ static void hostile_title_is_text(void **state) {
 
 static void full_disk_is_an_error(void **state) {
   FILE *file = fopen("/dev/full", "w");
-  stacks_t stacks;
 
   assert_non_null(file);
   models_small(&stacks);

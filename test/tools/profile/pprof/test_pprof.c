@@ -3,7 +3,6 @@
  * tool pprof`. */
 #include "go_pprof.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <unistd.h>
 

@@ -236,21 +236,17 @@ folded_stack_of_a_process_without_a_name_begins_empty(void **state) {
   stacks_free(&stacks);
 }
 
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(
-          recursive_function_is_counted_once_in_a_stack, setup, teardown),
-      cmocka_unit_test_setup_teardown(tasks_are_ranked_by_what_they_share,
-                                      setup, teardown),
-      cmocka_unit_test_setup_teardown(
-          table_has_the_hottest_rows_and_says_how_many_more, setup, teardown),
+      TEST(recursive_function_is_counted_once_in_a_stack),
+      TEST(tasks_are_ranked_by_what_they_share),
+      TEST(table_has_the_hottest_rows_and_says_how_many_more),
       cmocka_unit_test(names_of_a_narrow_table_differ_after_they_are_cut),
-      cmocka_unit_test_setup_teardown(narrow_table_distinguishes_processes,
-                                      setup, teardown),
-      cmocka_unit_test_setup_teardown(folded_stacks_are_outermost_first, setup,
-                                      teardown),
-      cmocka_unit_test_setup_teardown(
-          folded_stacks_of_other_addresses_are_one_line, setup, teardown),
+      TEST(narrow_table_distinguishes_processes),
+      TEST(folded_stacks_are_outermost_first),
+      TEST(folded_stacks_of_other_addresses_are_one_line),
       cmocka_unit_test(folded_stack_of_a_process_without_a_name_begins_empty),
   };
 
