@@ -5,7 +5,7 @@ const { spawn } = require("child_process");
 const fs = require("fs");
 const path = require("path");
 
-const LIMIT_MS = 30000; // for one command of the protocol
+const LIMIT_MS = 120000; // for one command of the protocol
 
 class Browser {
   // The directory is for its profile and must be removed by the caller.
