@@ -7,9 +7,7 @@ export PATH=/usr/sbin:/usr/bin:/sbin:/bin
 
 mount_all() {
   mkdir -p /proc /sys /dev /tmp /run /root /mnt
-  # The first file system has little room: its size was chosen when the initrd
-  # took a quarter of the memory.
-  mount -t tmpfs -o mode=1777 tmpfs /tmp
+  chmod 1777 /tmp
   mount -t proc proc /proc
   mount -t sysfs sysfs /sys
   mount -t devtmpfs devtmpfs /dev

@@ -40,7 +40,7 @@ UVPERF_BUILD_DIR  the build of test/run.sh, instead of build/test
 
 UVPERF_VM_DIR   the cache, instead of build/vm: half a gigabyte for each machine
 UVPERF_VM_JOBS  how many guests of a machine run at a time, instead of one for
-                each CPU; one has 2 GB of memory
+                each CPU; one has 3 GB of memory
 EOT
 }
 
@@ -218,7 +218,7 @@ boot() {
     return
   fi
   # shellcheck disable=SC2086 # a list
-  timeout --foreground -k 5 "$boot_seconds" $qemu $icount -m 2048 \
+  timeout --foreground -k 5 "$boot_seconds" $qemu $icount -m 3072 \
     -nodefaults -nographic -serial stdio -no-reboot -pidfile "$work/pid" \
     -kernel "$cache/kernels/$kernel/vmlinuz" -initrd "$work/initrd" \
     -append "console=$console quiet panic=-1 loglevel=3 rdinit=/init $parameters" \
