@@ -134,7 +134,8 @@ static void handle_closed_without_a_callback_leaves_nothing(life_t *life) {
 
 /* The struct is the caller's at once. After one turn the loop can be closed. */
 static void init_that_fails_leaves_struct_and_loop(life_t *life) {
-  fake_fail_from(FAKE_OPEN, 1, -EACCES);
+  fake_fail_from(life->kind == LIFE_RINGBUF ? FAKE_MMAP : FAKE_OPEN, 1,
+                 -EACCES);
   assert_int_equal(life_try(life), UV_EACCES);
   assert_int_equal(life->error.code, UV_EACCES);
   life_turns(life, 1);

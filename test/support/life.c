@@ -26,6 +26,7 @@ static const char *const names[LIFE_KINDS] = {
     "set in time order with overwritable rings",
     "reader",
     "reader with overwritable rings",
+    "reader of a ring buffer",
 };
 
 const char *life_name(const life_t *life) {
@@ -309,6 +310,22 @@ static int open_set(life_t *life, uvperf_open_cb cb) {
   return rc;
 }
 
+static void make_ring(life_t *life) {
+  life->ring = live_bpf_ring_make(life->test, RING_BYTES);
+  live_bpf_reserve_open(&life->reserve, life->ring, 16);
+}
+
+static void unmake_ring(life_t *life) {
+  live_bpf_reserve_close(&life->reserve);
+  close(life->ring);
+}
+
+/* What the last handle did not read is still in its map. */
+static void renew_ring(life_t *life) {
+  unmake_ring(life);
+  make_ring(life);
+}
+
 static int open_reader(life_t *life, uvperf_open_cb cb) {
   uvperf_bpf_reader_options_t options = live_bpf_reader_options();
   uvperf_bpf_reader_t *reader = (uvperf_bpf_reader_t *)life->handle;
@@ -317,9 +334,15 @@ static int open_reader(life_t *life, uvperf_open_cb cb) {
   if (is_in(life, LIFE_FLIGHTS))
     options.flags = UVPERF_BPF_READER_OVERWRITE;
   PLAN_OPENING(&options, life, cb);
+  if (life->kind == LIFE_RINGBUF) {
+    options.ring_bytes = 0;
+    renew_ring(life);
+  }
   if (!life->is_scripted)
-    return uvperf_bpf_reader_init(life->loop, reader, life->source.array,
-                                  &options, &life->error);
+    return uvperf_bpf_reader_init(
+        life->loop, reader,
+        life->kind == LIFE_RINGBUF ? life->ring : life->source.array, &options,
+        &life->error);
   options.ring_bytes = 1;
   for (i = 0; i < 4; i++)
     life->events[i] = fake_event_add(100 + i);
@@ -409,7 +432,7 @@ void life_stop(life_t *life) {
 void life_enable(life_t *life) {
   int rc;
 
-  if (life->kind & LIFE_READERS)
+  if (life->kind & (LIFE_READERS | LIFE_RINGBUF))
     rc =
         uvperf_bpf_reader_publish(uvperf_handle_bpf_reader(life->handle), NULL);
   else
@@ -469,6 +492,12 @@ static void write_live(life_t *life, size_t cpu) {
     assert_int_equal(live_bpf_output_on(&life->source.output, life->cpus[cpu],
                                         payload, sizeof(payload)),
                      0);
+    return;
+  }
+  if (life->kind == LIFE_RINGBUF) {
+    life->reserve.state->number = life->written;
+    assert_int_equal(live_bpf_reserve_run(&life->reserve, 1), 0);
+    assert_int_equal(life->reserve.state->refused, 0);
     return;
   }
   live_pin(life->cpus[cpu], &old);
@@ -809,6 +838,8 @@ static int begin_opening(life_t *life, enum life_stage stage) {
 }
 
 static int begin_failed(life_t *life) {
+  if (life->kind == LIFE_RINGBUF) /* the pool opens nothing */
+    return 0;
   fake_fail_from(FAKE_OPEN, 1, -EACCES);
   assert_int_equal(life_begin(life), 0);
   fake_pool_finish();
@@ -912,6 +943,8 @@ static void life_free(life_t *life) {
   for (; life != NULL; life = next) {
     next = life->next;
     live_bpf_reader_unmake(&life->source);
+    if (life->ring != 0)
+      unmake_ring(life);
     free(life);
   }
 }
@@ -921,7 +954,9 @@ static void life_need(life_t *life) {
   if (life->is_scripted)
     return;
   life->cpus[1] = life->cpus[live_cpus(life->cpus, 2) - 1];
-  if (life->kind & LIFE_READERS)
+  if (life->kind == LIFE_RINGBUF)
+    make_ring(life);
+  else if (life->kind & LIFE_READERS)
     live_bpf_reader_make(life->test, &life->source, 0);
   else
     support_need_own_events(life->test);
@@ -1014,7 +1049,8 @@ static size_t add_cells(cell_t *cells, const life_test_t *test) {
   for (kernel = 0; kernel < 2; kernel++)
     for (i = 0; i < LIFE_KINDS; i++) {
       if (!(test->kinds & 1u << i) ||
-          (test->kinds & (kernel == 0 ? LIFE_SCRIPTED : LIFE_LIVE)))
+          (test->kinds & (kernel == 0 ? LIFE_SCRIPTED : LIFE_LIVE)) ||
+          (kernel != 0 && 1u << i == LIFE_RINGBUF))
         continue;
       cells[nr].test = test;
       cells[nr].kind = 1u << i;

@@ -25,6 +25,7 @@
 #define UVPERF_TEST_LIFE_H
 
 #include "live_bpf_reader.h"
+#include "live_bpf_ring.h"
 #include "live_stream.h"
 
 #include "make_evlist.h"
@@ -43,7 +44,9 @@ enum {
   LIFE_ORDER_FLIGHT = 1 << 6,
   LIFE_READER = 1 << 7,
   LIFE_READER_FLIGHT = 1 << 8,
-  LIFE_KINDS = 9,
+  LIFE_RINGBUF = 1 << 9, /* a reader of a BPF ring buffer; on the running kernel
+                          * only */
+  LIFE_KINDS = 10,
 
   LIFE_EVENTS = LIFE_EVENT | LIFE_LEADER | LIFE_FLIGHT,
   LIFE_SETS = LIFE_SET | LIFE_ORDER | LIFE_SET_FLIGHT | LIFE_ORDER_FLIGHT,
@@ -51,7 +54,8 @@ enum {
   /* Whose records come by snapshots only. */
   LIFE_FLIGHTS =
       LIFE_FLIGHT | LIFE_SET_FLIGHT | LIFE_ORDER_FLIGHT | LIFE_READER_FLIGHT,
-  LIFE_PLAIN = LIFE_EVENT | LIFE_LEADER | LIFE_SET | LIFE_ORDER | LIFE_READER,
+  LIFE_PLAIN = LIFE_EVENT | LIFE_LEADER | LIFE_SET | LIFE_ORDER | LIFE_READER |
+               LIFE_RINGBUF,
   LIFE_ANY = LIFE_PLAIN | LIFE_FLIGHTS,
   /* Whose targets can end: all of the calling thread. */
   LIFE_MORTAL = LIFE_EVENT | LIFE_LEADER | LIFE_SET | LIFE_ORDER,
@@ -128,6 +132,8 @@ struct life_s {
   live_plan_t plan;
   evlist_make_t make;
   live_bpf_reader_t source; /* of a live reader: its map, who writes into it */
+  int ring;                 /* the same of a ring buffer; 0: none */
+  live_bpf_reserve_t reserve;
   fake_map_t *map;
   int map_fd;
   uvperf_event_t *sibling;
