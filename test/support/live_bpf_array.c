@@ -412,7 +412,8 @@ static void producer_open(live_bpf_producer_t *producer, int map,
   text_t text = {.nr = 0};
   size_t i;
 
-  assert_true(least >= 8 && least <= most && most <= LIVE_BPF_MOST);
+  assert_true(least >= (producer->is_ring ? 1 : 8) && least <= most &&
+              most <= LIVE_BPF_MOST);
   producer->least = least;
   producer->most = most;
   producer->pattern = malloc(PATTERN_BYTES);
