@@ -43,11 +43,12 @@ extern "C" {
  * sample.raw: `data`, and `size` in bytes.
  *
  * Of a ring buffer: the data begin at a multiple of 8, and `size` is what the
- * program reserved. `remaining` is as for arrays, `cpu` is UINT32_MAX, and all
- * other fields are 0 or NULL, also `size` and `bytes` of the record, as it has
- * no perf header. Records that programs discard are not delivered;
- * uvperf_stats_t counts their bytes. A program can reserve up to the ring's
- * bytes less 16, and gets -EAGAIN, or no record, if there is no room.
+ * program reserved (with 0 `data` is not NULL either). `remaining` is as for
+ * arrays, `cpu` is UINT32_MAX, and all other fields are 0 or NULL, also `size`
+ * and `bytes` of the record, as it has no perf header. Records that programs
+ * discard are not delivered; uvperf_stats_t counts their bytes. A program can
+ * reserve up to the ring's bytes less 16, and gets -EAGAIN, or no record, if
+ * there is no room.
  *
  * Of a perf event array: `cpu` is always the CPU on which the program ran. The
  * data start 4 bytes after a multiple of 8: use memcpy, or types that need no

@@ -246,7 +246,7 @@ typedef struct ringbuf_drain_s {
 static inline void record_fill(uvperf_record_t *record, const uint8_t *at,
                                uint32_t length, uint64_t remaining) {
   record->sample.raw.size = length;
-  record->sample.raw.data = length != 0 ? at + UVPERF__BPF_HEADER : NULL;
+  record->sample.raw.data = at + UVPERF__BPF_HEADER;
   record->remaining = remaining;
 }
 
@@ -255,11 +255,12 @@ static inline uint64_t ringbuf_header(const uint8_t *at) {
 }
 
 static inline size_t ringbuf_size(uint64_t header) {
-  return uvperf__bpf_record_size((uint32_t)header);
+  return uvperf__bpf_ring_run_size((uint32_t)header);
 }
 
+/* uvperf__bpf_ring_next reports a head that makes no sense. */
 static inline int ringbuf_can_run(const uvperf__ring_t *ring) {
-  return ring->tail != ring->head;
+  return ring->tail != ring->head && ring->head % UVPERF__BPF_HEADER == 0;
 }
 
 static inline uvperf__reader_t *ringbuf_reader(const void *owner) {
@@ -267,7 +268,12 @@ static inline uvperf__reader_t *ringbuf_reader(const void *owner) {
   return NULL;
 }
 
-/* Records without data, and those that are busy or discarded, end the run. */
+static inline const void *const *ringbuf_data(const void *owner) {
+  return &((const ringbuf_drain_t *)owner)->record->sample.raw.data;
+}
+
+/* A record that is busy or discarded does not get here: see
+ * uvperf__bpf_ring_run_size. */
 __attribute__((always_inline)) static inline int
 ringbuf_sample(void *owner, uvperf__reader_t *reader, unsigned int form,
                const uint8_t *bytes, uint64_t header, uint64_t remaining) {
@@ -275,8 +281,6 @@ ringbuf_sample(void *owner, uvperf__reader_t *reader, unsigned int form,
 
   (void)reader;
   (void)form;
-  if (!uvperf__bpf_ring_has_bytes((uint32_t)header))
-    return 0;
   record_fill(drain->record, bytes, (uint32_t)header, remaining);
   drain->self->record_cb(drain->self->handle, 0, drain->record);
   return 1;
@@ -302,10 +306,10 @@ static int ringbuf_has_no_ring(const void *owner) {
 }
 
 static const uvperf__framing_t framing = {
-    ringbuf_header, ringbuf_size, ringbuf_can_run, uvperf__bpf_ring_next};
-static const uvperf__drain_ops_t drain_ops = {&framing, ringbuf_reader,
-                                              ringbuf_sample, ringbuf_record,
-                                              ringbuf_has_no_ring};
+    ringbuf_header, ringbuf_size, ringbuf_can_run, 1, uvperf__bpf_ring_next};
+static const uvperf__drain_ops_t drain_ops = {
+    &framing,       ringbuf_reader, ringbuf_data,
+    ringbuf_sample, ringbuf_record, ringbuf_has_no_ring};
 
 /* Drains the ring, or its image in a snapshot. */
 static int drain_from(ringbuf_t *impl, uvperf__ring_t *from,
@@ -364,6 +368,28 @@ static int ringbuf_deliver(void *owner, uvperf__snapshot_job_t *job,
 
 /* -- next ------------------------------------------------------------------ */
 
+/* Takes the next record of the cursor's piece of the ring, if it is all in the
+ * piece and neither busy nor discarded. */
+static int next_in_piece(uvperf__handle_t *self,
+                         const uvperf_record_t **record) {
+  ringbuf_t *impl = (ringbuf_t *)self;
+  uvperf__cursor_t *cursor = &self->cursor;
+  uint32_t length = uvperf__bpf_ring_length(cursor->at);
+  size_t size = uvperf__bpf_ring_run_size(length);
+
+  if (size > (size_t)(cursor->end - cursor->at))
+    return uvperf__next_checked(self->handle, record);
+  cursor->waiting -= size;
+  record_fill(&impl->record, cursor->at, length, cursor->waiting);
+  cursor->ring->tail += cursor->lent;
+  cursor->stats->records += 1;
+  cursor->stats->bytes += size;
+  cursor->lent = size;
+  cursor->at += size;
+  *record = &impl->record;
+  return 0;
+}
+
 /* Finds the next record that was not discarded, up to the head that was read.
  * Returns the same as uvperf__ring_next. */
 static int find_record(uvperf__cpu_ring_t *ring, const void **bytes,
@@ -383,7 +409,7 @@ static int ringbuf_next(void *owner, const uvperf_record_t **record) {
   uvperf__cursor_t *cursor = &impl->base.cursor;
   uvperf__cpu_ring_t *ring = uvperf__handle_ring(&impl->base, 0);
   const void *bytes;
-  size_t size;
+  size_t size, piece;
   int rc;
 
   if (impl->base.is_overwritable)
@@ -405,14 +431,18 @@ static int ringbuf_next(void *owner, const uvperf_record_t **record) {
     *record = &no_record;
     return rc;
   }
-  record_fill(&impl->record, bytes, ring->ring.length,
-              ring->ring.head - ring->ring.tail - size);
-  ring->stats.records += 1;
-  ring->stats.bytes += size;
+  piece = uvperf__ring_contiguous(&ring->ring, &cursor->at);
   cursor->ring = &ring->ring;
   cursor->stats = &ring->stats;
   cursor->lent = size;
+  cursor->end = cursor->at + (piece > size ? piece : size);
+  cursor->at += size;
+  cursor->waiting = ring->ring.head - ring->ring.tail - size;
+  cursor->next = next_in_piece;
   cursor->was_empty = 0;
+  record_fill(&impl->record, bytes, ring->ring.length, cursor->waiting);
+  ring->stats.records += 1;
+  ring->stats.bytes += size;
   *record = &impl->record;
   return 0;
 }

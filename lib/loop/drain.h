@@ -32,6 +32,9 @@ typedef struct uvperf__framing_s {
   size_t (*size)(uint64_t header);
   /* Whether a run can begin at the tail. */
   int (*can_run)(const uvperf__ring_t *ring);
+  /* Whether a header may be read where a run ends. Each record has a size above
+   * 0, so none fits there. */
+  int reads_end;
   /* Finds the record at the tail: see uvperf__ring_next. */
   int (*next)(uvperf__ring_t *ring, void *scratch, const void **bytes,
               size_t *size);
@@ -43,6 +46,9 @@ typedef struct uvperf__drain_ops_s {
   const uvperf__framing_t *framing;
   /* Returns the reader for all samples of the run that begins now, or NULL. */
   uvperf__reader_t *(*reader)(const void *owner);
+  /* Returns where `sample` stores the address of the data, 8 bytes after the
+   * start of the sample. Or NULL: then the run notes where the sample is. */
+  const void *const *(*data)(const void *owner);
   /* The record's header is already loaded. If the record is a sound sample that
    * can be decoded, delivers it and returns 1. Otherwise returns 0. There are
    * as many bytes as the header's size says. Nothing else was checked. `form`
@@ -71,7 +77,7 @@ static inline int uvperf__perf_can_run(const uvperf__ring_t *ring) {
 
 /* The rings of perf events. */
 static const uvperf__framing_t uvperf__perf_framing = {
-    uvperf__perf_header, uvperf__header_size, uvperf__perf_can_run,
+    uvperf__perf_header, uvperf__header_size, uvperf__perf_can_run, 0,
     uvperf__ring_next};
 
 /* The same as uvperf__drain_run, with the run's reader and form as ops->sample
@@ -85,12 +91,11 @@ uvperf__drain_run_of(uvperf__reader_t *reader, unsigned int form,
   uint64_t own_session = slice->own_session;
   uint64_t bound = uvperf__slice_left(slice);
   uint64_t most = bound < UVPERF__DRAIN_RUN ? bound : UVPERF__DRAIN_RUN;
-  uint64_t waiting = ring->head - ring->tail;
   uint64_t left = most;
   size_t room, size;
   uvperf__run_t run;
   const uint8_t *at;
-  uintptr_t next, end;
+  uintptr_t next, end, head;
   uint64_t header;
 
   room = uvperf__ring_contiguous(ring, &run.start);
@@ -98,16 +103,19 @@ uvperf__drain_run_of(uvperf__reader_t *reader, unsigned int form,
     room = (size_t)(slice->max_bytes - slice->bytes);
   next = (uintptr_t)run.start;
   end = next + room;
+  head = next + (uintptr_t)(ring->head - ring->tail);
+  run.at = run.start;
+  run.data = ops->data(owner);
   ring->run = &run;
-  while (next != end) {
+  while (ops->framing->reads_end || next != end) {
     at = (const uint8_t *)next;
-    run.at = at;
+    if (ops->data(owner) == NULL)
+      run.at = at;
     header = ops->framing->header(at);
     size = ops->framing->size(header);
     next += size;
-    if (next > end || next < (uintptr_t)at ||
-        !ops->sample(owner, reader, form, at, header,
-                     waiting - (next - (uintptr_t)run.start))) {
+    if (next > end || (sizeof(next) < sizeof(header) && next < (uintptr_t)at) ||
+        !ops->sample(owner, reader, form, at, header, head - next)) {
       next = (uintptr_t)at;
       break;
     }

@@ -248,6 +248,11 @@ static inline void uvperf__cursor_stop(uvperf__cursor_t *cursor) {
   cursor->end = cursor->at;
 }
 
+/* The same as uvperf_next, with all checks: for cursor->next, if it cannot take
+ * a record. */
+int uvperf__next_checked(const uvperf_handle_t *handle,
+                         const uvperf_record_t **record);
+
 /* For the operation `next`, which has set cursor->decoder. Decodes, counts and
  * lends the record at the tail of a ring. Returns 0 or UV_EPROTO, both with a
  * record. `bytes` are in place, or a copy. See uvperf__decode for `alone`. */

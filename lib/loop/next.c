@@ -6,7 +6,7 @@
  * that is not a sound sample in place, at the head that was read, where the
  * ring wraps, and where the tail must be published. It also ends if a call may
  * have changed something (uvperf__cursor_stop). The next call then checks
- * everything (next_checked). */
+ * everything (uvperf__next_checked). */
 #include "loop/handle.h"
 
 #include "loop/hub.h"
@@ -14,8 +14,9 @@
 
 /* -- with all checks ------------------------------------------------------- */
 
-__attribute__((noinline)) static int
-next_checked(const uvperf_handle_t *handle, const uvperf_record_t **record) {
+__attribute__((noinline)) int
+uvperf__next_checked(const uvperf_handle_t *handle,
+                     const uvperf_record_t **record) {
   uvperf__handle_t *self = uvperf__handle_impl(handle);
   int rc = uvperf__handle_check(self, NULL);
   int is_behind;
@@ -66,7 +67,7 @@ next_of_form(uvperf__handle_t *self, uvperf__reader_t *reader,
 
   if (uvperf__decode_sample_of(reader, form, front_size, cursor->at, header) ==
       NULL)
-    return next_checked(self->handle, record);
+    return uvperf__next_checked(self->handle, record);
   cursor->stats->bytes += size;
   cursor->ring->tail += cursor->lent;
   cursor->stats->records += 1;
@@ -84,7 +85,7 @@ next_of_any(uvperf__handle_t *self, uint64_t header,
       uvperf__decoder_reader(self->cursor.decoder, self->cursor.at, header);
 
   if (reader == NULL)
-    return next_checked(self->handle, record);
+    return uvperf__next_checked(self->handle, record);
   return next_of_form(self, reader, reader->plan.form, reader->plan.front_size,
                       header, record);
 }
@@ -104,7 +105,7 @@ static int next_of_one(uvperf__handle_t *self, const uvperf_record_t **record) {
   uint64_t header = uvperf__u64(self->cursor.at);
 
   if (next_is_cut(&self->cursor, header))
-    return next_checked(self->handle, record);
+    return uvperf__next_checked(self->handle, record);
   if (self->cursor.waiting != 0) {
     self->cursor.waiting -= uvperf__header_size(header);
     reader->sample.remaining = self->cursor.waiting;
@@ -127,7 +128,7 @@ static int next_by_id(uvperf__handle_t *self, const uvperf_record_t **record) {
 
   if (next_is_cut(&self->cursor, header) ||
       uvperf__header_size(header) < decoder->id_front + sizeof(id))
-    return next_checked(self->handle, record);
+    return uvperf__next_checked(self->handle, record);
   id = uvperf__u64(self->cursor.at + decoder->id_front);
   slot = &decoder->ids.slots[uvperf__id_table_home(&decoder->ids, id)];
   reader = slot->reader;
@@ -155,12 +156,12 @@ static int next_in_order(uvperf__handle_t *self,
   uvperf__cpu_ring_t *ring;
 
   if (track == NULL)
-    return next_checked(self->handle, record);
+    return uvperf__next_checked(self->handle, record);
   cursor->ring->tail += cursor->lent;
   cursor->lent = 0;
   if (track->bytes == NULL) {
     uvperf__cursor_stop(cursor);
-    return next_checked(self->handle, record);
+    return uvperf__next_checked(self->handle, record);
   }
   ring = track->owner;
   cursor->ring = &ring->ring;
@@ -250,6 +251,6 @@ int uvperf_next(uvperf_handle_t *handle, const uvperf_record_t **record) {
 
   if (self == NULL || record == NULL || self->cursor.at == self->cursor.end ||
       atomic_load_explicit(self->number, memory_order_relaxed) != self->process)
-    return next_checked(handle, record);
+    return uvperf__next_checked(handle, record);
   return self->cursor.next(self, record);
 }

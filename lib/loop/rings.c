@@ -109,19 +109,24 @@ static unsigned int drain_record(void *owner, const void *bytes, size_t size,
   return 1;
 }
 
+static inline const void *const *no_data(const void *owner) {
+  (void)owner;
+  return NULL;
+}
+
 static int drain_has_no_ring(const void *owner) {
   return uvperf__handle_has_no_rings(((const drain_t *)owner)->self);
 }
 
-static const uvperf__drain_ops_t event_ops = {&uvperf__perf_framing,
-                                              reader_of_all, drain_sample,
-                                              drain_record, drain_has_no_ring};
-static const uvperf__drain_ops_t set_ops = {&uvperf__perf_framing, no_reader,
-                                            drain_sample, drain_record,
-                                            drain_has_no_ring};
+static const uvperf__drain_ops_t event_ops = {
+    &uvperf__perf_framing, reader_of_all, no_data,
+    drain_sample,          drain_record,  drain_has_no_ring};
+static const uvperf__drain_ops_t set_ops = {
+    &uvperf__perf_framing, no_reader,    no_data,
+    drain_sample,          drain_record, drain_has_no_ring};
 static const uvperf__drain_ops_t reader_ops = {
-    &uvperf__perf_framing, reader_of_all, drain_sample_of_cpu, drain_record,
-    drain_has_no_ring};
+    &uvperf__perf_framing, reader_of_all, no_data,
+    drain_sample_of_cpu,   drain_record,  drain_has_no_ring};
 
 /* Not inlined: its loop needs the registers. */
 __attribute__((noinline)) static int

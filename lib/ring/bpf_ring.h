@@ -34,10 +34,11 @@ static inline uint32_t uvperf__bpf_ring_length(const uint8_t *at) {
   return __atomic_load_n((const uint32_t *)(const void *)at, __ATOMIC_ACQUIRE);
 }
 
-/* Whether the first word is of a record with at least one byte of data, that is
- * neither busy nor discarded. */
-static inline int uvperf__bpf_ring_has_bytes(uint32_t length) {
-  return length - 1 < UVPERF__BPF_DISCARD - 1;
+/* Returns the same as uvperf__bpf_record_size. But with a record that is busy
+ * or discarded the size is 1 GiB at least, which is more than the quarter of a
+ * ring that a run has. */
+static inline size_t uvperf__bpf_ring_run_size(uint32_t length) {
+  return ((size_t)length + 15) & ~(size_t)7;
 }
 
 /* Finds the record at the tail, as uvperf__ring_next does, and keeps its first

@@ -104,8 +104,9 @@ static void reverse_records(uint64_t *words, size_t nr) {
 int uvperf__bpf_snapshot_copy(uvperf__snapshot_t *snapshot, uint32_t flags) {
   uvperf__ring_t *own = &snapshot->own;
   uint64_t since = flags & UVPERF_SNAPSHOT_ALL ? 0 : own->tail;
+  /* A run reads a header after the last record. */
   struct perf_event_mmap_page *page =
-      uvperf__calloc(1, sizeof(*page) + own->size);
+      uvperf__calloc(1, sizeof(*page) + own->size + sizeof(uint64_t));
   window_t window = {since, since};
   int attempt, rc = -EAGAIN;
   size_t bytes;

@@ -283,16 +283,22 @@ static size_t record_size(const uvperf__ring_t *ring, const uint8_t *at) {
                       : uvperf__header_size(uvperf__u64(at));
 }
 
+static const uint8_t *run_at(const uvperf__run_t *run) {
+  return run->data == NULL ? run->at
+                           : (const uint8_t *)*run->data - HEADER_SIZE;
+}
+
 uint64_t uvperf__ring_run_delivered(const uvperf__ring_t *ring,
                                     uint64_t *bytes) {
-  const uint8_t *at;
+  const uint8_t *at, *last;
   uint64_t nr = 0;
   size_t size;
 
   *bytes = 0;
   if (ring->run == NULL)
     return 0;
-  for (at = ring->run->start; at <= ring->run->at; at += size) {
+  last = run_at(ring->run);
+  for (at = ring->run->start; at <= last; at += size) {
     size = record_size(ring, at);
     /* Another process's record has been written over this record. */
     if (size < HEADER_SIZE)
@@ -351,7 +357,7 @@ uint64_t uvperf__ring_waiting(const uvperf__ring_t *ring) {
   if (!ring->overwrite) {
     waiting = head - ring->tail;
     if (ring->run != NULL)
-      waiting -= (uint64_t)(ring->run->at - ring->run->start);
+      waiting -= (uint64_t)(run_at(ring->run) - ring->run->start);
     return waiting;
   }
   waiting = ring->newest - head;

@@ -36,6 +36,9 @@
 typedef struct uvperf__run_s {
   const uint8_t *start;
   const uint8_t *at; /* the sample that is being delivered */
+  /* NULL, or where the address of that sample's data is, 8 bytes after the
+   * sample's start; `at` is not kept then. */
+  const void *const *data;
 } uvperf__run_t;
 
 typedef struct uvperf__ring_s {

@@ -79,9 +79,9 @@ typedef struct live_bpf_producer_s {
  * least 8, at most LIVE_BPF_MOST. */
 void live_bpf_producer_open(live_bpf_producer_t *producer, int array,
                             uint32_t least, uint32_t most);
-/* The same for a BPF ring buffer (live_bpf_ring.h), by bpf_ringbuf_output(), with
- * any size from 1 on: payloads below 8 bytes have no number.
- * What it returns is counted in the same way: -EAGAIN if there was no room. */
+/* The same for a BPF ring buffer (live_bpf_ring.h), by bpf_ringbuf_output(),
+ * with any size from 1 on: payloads below 8 bytes have no number. What it
+ * returns is counted in the same way: -EAGAIN if there was no room. */
 void live_bpf_producer_open_ring(live_bpf_producer_t *producer, int ring,
                                  uint32_t least, uint32_t most);
 /* Sets the flags of the calls from now on: BPF_RB_NO_WAKEUP and others. */

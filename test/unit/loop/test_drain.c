@@ -138,14 +138,23 @@ static unsigned int on_record(void *owner, const void *bytes, size_t size,
   return 1;
 }
 
+static const void *const *no_data(const void *owner) {
+  assert_ptr_equal(owner, &fixture);
+  return NULL;
+}
+
 static int has_no_ring(const void *owner) {
   assert_ptr_equal(owner, &fixture);
   fixture.has_asked = 1;
   return fixture.is_gone;
 }
 
-static const uvperf__drain_ops_t ops = {&uvperf__perf_framing, no_reader,
-                                        on_sample, on_record, has_no_ring};
+static const uvperf__drain_ops_t ops = {&uvperf__perf_framing,
+                                        no_reader,
+                                        no_data,
+                                        on_sample,
+                                        on_record,
+                                        has_no_ring};
 
 /* -- the kernel ----------------------------------------------------------- */
 

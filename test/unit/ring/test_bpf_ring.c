@@ -84,14 +84,12 @@ static void sizes_are_rounded_up_to_8(void **state) {
     assert_int_equal(uvperf__bpf_record_size(sizes[i].length), sizes[i].size);
 }
 
-static void records_with_bytes_are_neither_busy_nor_discarded(void **state) {
-  assert_true(uvperf__bpf_ring_has_bytes(1));
-  assert_true(uvperf__bpf_ring_has_bytes(UVPERF__BPF_DISCARD - 1));
-  assert_false(uvperf__bpf_ring_has_bytes(0));
-  assert_false(uvperf__bpf_ring_has_bytes(UVPERF__BPF_DISCARD));
-  assert_false(uvperf__bpf_ring_has_bytes(UVPERF__BPF_DISCARD | 1));
-  assert_false(uvperf__bpf_ring_has_bytes(UVPERF__BPF_BUSY | 1));
-  assert_false(uvperf__bpf_ring_has_bytes(UINT32_MAX));
+static void busy_or_discarded_records_fit_into_no_run(void **state) {
+  assert_int_equal(uvperf__bpf_ring_run_size(0), 8);
+  assert_int_equal(uvperf__bpf_ring_run_size(9), 24);
+  assert_true(uvperf__bpf_ring_run_size(UVPERF__BPF_DISCARD) > 1 << 30);
+  assert_true(uvperf__bpf_ring_run_size(UVPERF__BPF_BUSY) > 1 << 30);
+  assert_true(uvperf__bpf_ring_run_size(UINT32_MAX - 15) > 1 << 30);
 }
 
 static void records_are_found_until_one_is_busy(void **state) {
@@ -217,7 +215,7 @@ static void record_stays_in_the_mapping_though_bytes_change(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(sizes_are_rounded_up_to_8),
-      cmocka_unit_test(records_with_bytes_are_neither_busy_nor_discarded),
+      cmocka_unit_test(busy_or_discarded_records_fit_into_no_run),
       fake_kernel_test(records_are_found_until_one_is_busy),
       fake_kernel_test(ring_is_ready_if_a_finished_record_follows),
       fake_kernel_test(ring_begins_where_the_last_reader_was),

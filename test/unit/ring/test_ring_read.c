@@ -347,7 +347,7 @@ static void has_data_sees_records_after_the_head_of_begin(void **state) {
 /* By another process's record that is longer than its header says. */
 static void given_of_a_run_that_is_overwritten_ends(void **state) {
   struct perf_event_header none = {0, 0, 0};
-  uvperf__run_t run;
+  uvperf__run_t run = {0};
   uint64_t bytes;
 
   map_at(support_page_bytes(), 0);
