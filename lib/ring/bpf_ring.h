@@ -38,6 +38,9 @@ static inline uint32_t uvperf__bpf_ring_length(const uint8_t *at) {
  * or discarded the size is 1 GiB at least, which is more than the quarter of a
  * ring that a run has. */
 static inline size_t uvperf__bpf_ring_run_size(uint32_t length) {
+  /* The sum does not fit into 32 bits. */
+  if (sizeof(size_t) < sizeof(uint64_t) && length >= UVPERF__BPF_DISCARD)
+    return UVPERF__BPF_DISCARD;
   return ((size_t)length + 15) & ~(size_t)7;
 }
 
