@@ -3,8 +3,6 @@
  * CPU offline, so it runs only with UVPERF_TEST_OFFLINE_CPU=1. */
 #include "live_bpf_reader.h"
 
-#include <errno.h>
-
 #include "live_offline_cpu.h"
 
 static void expect_cpu_events(uv_loop_t *loop, live_bpf_reader_t *live,

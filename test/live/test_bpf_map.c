@@ -3,7 +3,6 @@
  * removes, and what an fd may do. */
 #include "support.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>

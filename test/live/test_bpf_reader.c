@@ -3,8 +3,6 @@
  * time. */
 #include "live_bpf_reader.h"
 
-#include <errno.h>
-
 #define MOST_CPUS 8
 
 /* -- delivery ------------------------------------------------------------- */

@@ -3,7 +3,6 @@
  * is refused, with nothing left. */
 #include "live_bpf_reader.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>

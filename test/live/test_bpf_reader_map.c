@@ -3,7 +3,6 @@
  * and resume in any order. */
 #include "live_bpf_reader.h"
 
-#include <errno.h>
 #include <unistd.h>
 
 #include <linux/bpf.h>
@@ -131,8 +130,6 @@ static void samples_written_before_start_wait_in_the_rings(void **state) {
 
 static void pause_in_callback(live_bpf_reader_t *live, int status,
                               const uvperf_record_t *sample) {
-  (void)status;
-  (void)sample;
   if (live->samples % 2 == 0)
     pause_it(live);
   else
@@ -156,7 +153,6 @@ static void pause_and_resume_work_in_the_callback(void **state) {
 
 static void count_comms(live_bpf_reader_t *live, int status,
                         const uvperf_record_t *sample) {
-  (void)status;
   /* Other processes may be called so too. */
   if (sample->type == PERF_RECORD_COMM && sample->comm.tid == live_tid())
     *(uint64_t *)live->hook_data += 1;

@@ -3,7 +3,6 @@
  * another program is writing there, and all samples of both arrive. */
 #include "live_bpf_reader.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <sys/ioctl.h>

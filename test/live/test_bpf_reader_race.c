@@ -6,8 +6,6 @@
 #include "live_storm.h"
 #include "model_run.h"
 
-#include <errno.h>
-
 /* For each seed. */
 #define RACE_NS UINT64_C(400000000)
 

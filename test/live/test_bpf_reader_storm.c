@@ -3,7 +3,6 @@
  * byte by byte and in order, or is reported as lost. */
 #include "live_storm.h"
 
-#include <errno.h>
 #include <unistd.h>
 
 #define MOST_NS UINT64_C(20000000000)
@@ -49,8 +48,6 @@ static const way_t large_ways[] = {
     {10, 1 << 23, 0, 0, 5, 3, 0, 0, 0},   {10, 1 << 20, 0, 1, 5, 0, 1, 0, 0},
     {60, 1 << 23, 1, 0, 0, 0, 0, 0, 300},
 };
-
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 typedef struct fixture_s {
   live_storm_t storm;

@@ -14,8 +14,6 @@
 
 #define MOST_CPUS 64
 
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-
 /* How records are written and read. */
 typedef struct way_s {
   const char *name;

@@ -3,8 +3,6 @@
  * snapshot has the newest samples of each CPU, whole and in order. */
 #include "live_bpf_reader.h"
 
-#include <errno.h>
-
 #include "fake_kernel.h"
 
 static void begin(const char *test, uv_loop_t *loop, live_bpf_reader_t *live,

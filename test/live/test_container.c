@@ -9,8 +9,6 @@
 
 #include "host/system.h"
 
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-
 /* Not an event name: a reader of the map with fd 0. */
 #define READER "reader"
 

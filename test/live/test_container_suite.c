@@ -14,8 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-#define OUTPUT_BYTES    ((size_t)1 << 20)
+#define OUTPUT_BYTES ((size_t)1 << 20)
 
 /* CMakeLists.txt lists them: of each subject some that are fast. */
 static const char *const programs[] = {UVPERF_CONTAINER_PROGRAMS};

@@ -106,7 +106,6 @@ static void overwritable_ring_asks_for_a_wakeup_once_a_round(void **state) {
 static void two_comms(void *arg) {
   cpu_set_t old;
 
-  (void)arg;
   live_pin(live_last_cpu(), &old);
   comm_on(live_last_cpu(), 2);
 }

@@ -122,7 +122,6 @@ static void count_turn(live_collector_t *collector,
                        const uvperf_record_t *record) {
   served_t *served = collector->hook_data;
 
-  (void)record;
   served->in_this_turn += 1;
   if (served->in_this_turn > served->most_in_a_turn)
     served->most_in_a_turn = served->in_this_turn;

@@ -5,7 +5,6 @@
  * the tests skip. enable_on_exec is in test_event_read_target.c. */
 #include "live_control.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -54,8 +53,6 @@ static uint64_t trap_data;
 static void on_trap(int signal_number, siginfo_t *info, void *context) {
   unsigned long data;
 
-  (void)signal_number;
-  (void)context;
   memcpy(&data, (const char *)&info->si_addr + sizeof(void *), sizeof(data));
   traps += 1;
   trap_code = info->si_code;
@@ -215,12 +212,10 @@ static void event_without_remove_on_exec_outlives_the_exec(void **state) {
 /* -- inherit_thread ------------------------------------------------------- */
 
 static void three_calls(void *arg) {
-  (void)arg;
   live_syscall(3);
 }
 
 static int five_calls(void *arg) {
-  (void)arg;
   live_syscall(5);
   return 0;
 }

@@ -5,7 +5,6 @@
 #include "live_bpf.h"
 #include "live_control.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -4,7 +4,6 @@
  * test_event_modify.c. */
 #include "live_control.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>

@@ -2,13 +2,10 @@
 /* Live: events that this kernel refuses are opened with less, and run. */
 #include "live_unprivileged.h"
 
-#include <errno.h>
-
 #include "check_fallback.h"
 #include "sys/sys.h"
 
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-#define BIT(position)   (UINT64_C(1) << (position))
+#define BIT(position) (UINT64_C(1) << (position))
 
 static uvperf_event_options_t allow(uint32_t fallbacks) {
   uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;

@@ -3,7 +3,6 @@
  * is no uv_run before the handle is closed. */
 #include "scripted_event.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/syscall.h>
@@ -138,7 +137,6 @@ static void need_format_lost(const char *test) {
 #define STORM 200000
 
 static void storm(void *arg) {
-  (void)arg;
   live_write(STORM);
 }
 

@@ -20,7 +20,6 @@ static held_t held_now(void) {
 }
 
 static void count_handle(uv_handle_t *handle, void *arg) {
-  (void)handle;
   *(size_t *)arg += 1;
 }
 
@@ -81,7 +80,6 @@ static void event_open_on_an_absent_cpu_is_einval(void **state) {
 }
 
 static int exit_at_once(void *arg) {
-  (void)arg;
   return 0;
 }
 

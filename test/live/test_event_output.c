@@ -238,13 +238,11 @@ static void output_set_in_a_callback_keeps_the_record(void **state) {
 }
 
 static void close_writer(tally_t *tally, const uvperf_record_t *record) {
-  (void)record;
   if (tally->records == 1)
     uvperf_close(&tally->writer.handle, NULL);
 }
 
 static void close_owner(tally_t *tally, const uvperf_record_t *record) {
-  (void)record;
   if (tally->records == 1)
     uvperf_close(&tally->owner.handle, NULL);
 }

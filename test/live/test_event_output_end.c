@@ -11,7 +11,6 @@ static void redirect(uvperf_event_t *writer, uvperf_event_t *owner) {
 }
 
 static void write_there(void *arg) {
-  (void)arg;
   live_write(1);
 }
 

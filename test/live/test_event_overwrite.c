@@ -128,7 +128,6 @@ static void overwrite_ring_is_started_without_a_callback(void **state) {
 }
 
 static void some_writes(void *arg) {
-  (void)arg;
   live_write(4);
 }
 

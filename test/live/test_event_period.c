@@ -164,7 +164,6 @@ static void sibling_whose_overflows_ran_out_is_started_again(void **state) {
 }
 
 static void call_once(void *arg) {
-  (void)arg;
   live_syscall(5);
 }
 

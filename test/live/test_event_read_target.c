@@ -18,7 +18,6 @@ static void count_syscalls(struct perf_event_attr *attr, uint64_t tracepoint) {
 }
 
 static void call_four_times(void *arg) {
-  (void)arg;
   live_syscall(4);
 }
 
@@ -47,7 +46,6 @@ static void count_of_a_child_leaves_the_parent_out(void **state) {
 }
 
 static int call_twice(void *arg) {
-  (void)arg;
   live_syscall(2);
   return 0;
 }

@@ -17,7 +17,6 @@ static void assert_sample(const uvperf_record_t *record, uint64_t present) {
 
 static void check_called_ip(live_collector_t *collector,
                             const uvperf_record_t *record) {
-  (void)collector;
   assert_sample(record, PERF_SAMPLE_IP);
   assert_true(record->ip == (uintptr_t)live_called);
   assert_string_equal(uvperf_record_cpu_mode_name(record->misc), "user");
@@ -207,7 +206,6 @@ static void check_family(live_collector_t *collector,
 }
 
 static int write_once(void *arg) {
-  (void)arg;
   live_write(1);
   return 0;
 }
@@ -322,7 +320,6 @@ static void sample_period_of_writes_is_1_each_time(void **state) {
 
 static void check_nothing(live_collector_t *collector,
                           const uvperf_record_t *record) {
-  (void)collector;
   assert_sample(record, 0);
   assert_int_equal(record->size, sizeof(struct perf_event_header));
 }

@@ -81,7 +81,6 @@ static void check_no_raw(live_collector_t *collector,
                          const uvperf_record_t *record) {
   uint32_t zero;
 
-  (void)collector;
   assert_true(record->present == PERF_SAMPLE_RAW);
   assert_int_equal(record->sample.raw.size, 4);
   memcpy(&zero, record->sample.raw.data, sizeof(zero));
@@ -110,7 +109,6 @@ static void check_cgroup(live_collector_t *collector,
 }
 
 static void write_twice(void *arg) {
-  (void)arg;
   live_write(2);
 }
 

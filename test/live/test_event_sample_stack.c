@@ -78,7 +78,6 @@ static void sample_callchain_has_the_callers_innermost_first(void **state) {
 
 static void check_short_chain(live_collector_t *collector,
                               const uvperf_record_t *record) {
-  (void)collector;
   /* The marks do not count. */
   assert_int_equal(record->sample.callchain.nr, 3);
 }
@@ -271,7 +270,6 @@ static void kernel_writes_a_stack_of_0_bytes_beyond_the_record(void **state) {
 
 static void check_largest(live_collector_t *collector,
                           const uvperf_record_t *record) {
-  (void)collector;
   assert_int_equal(record->size, LARGEST_SAMPLE);
   assert_int_equal(record->sample.stack_user.size,
                    *(uint32_t *)collector->hook_data);

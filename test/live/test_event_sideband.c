@@ -56,7 +56,6 @@ static void sideband_comm_without_trailer_has_only_its_body(void **state) {
 }
 
 static void rename_and_exec(void *arg) {
-  (void)arg;
   prctl(PR_SET_NAME, "before");
   execl("/bin/true", "true", (char *)NULL);
   _exit(1);
@@ -169,7 +168,6 @@ static void check_thread(live_collector_t *collector,
 }
 
 static int exit_at_once(void *arg) {
-  (void)arg;
   return 0;
 }
 

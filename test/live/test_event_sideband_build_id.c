@@ -223,7 +223,6 @@ static int read_own_note(struct dl_phdr_info *info, size_t size, void *arg) {
   const ElfW(Phdr) * segment;
   int i;
 
-  (void)size;
   for (i = 0; i < info->dlpi_phnum; i++) {
     segment = &info->dlpi_phdr[i];
     if (segment->p_type == PT_NOTE)

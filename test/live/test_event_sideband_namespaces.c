@@ -72,7 +72,6 @@ static void check_namespaces(live_collector_t *collector,
 }
 
 static void leave_uts(void *arg) {
-  (void)arg;
   if (unshare(CLONE_NEWUTS) != 0)
     _exit(1);
 }
@@ -136,7 +135,6 @@ static void sideband_namespaces_on_a_cpu_come_with_comm(void **state) {
 }
 
 static int exit_at_once(void *arg) {
-  (void)arg;
   return 0;
 }
 

@@ -95,7 +95,6 @@ static switches_t switches_in(uv_loop_t *loop, int has_trailer,
 #define TURNS 20
 
 static void nothing(void *arg) {
-  (void)arg;
 }
 
 /* Both are on one CPU: one must leave it for the other to work. */
@@ -143,7 +142,6 @@ static int spin(void *arg) {
 static void outlast(void *arg) {
   long before = usage_now().ru_nivcsw;
 
-  (void)arg;
   while (usage_now().ru_nivcsw < before + 3)
     continue;
 }

@@ -29,7 +29,6 @@ static void on_readable(uv_poll_t *poll, int status, int events) {
   late_start_t *late = poll->data;
 
   assert_int_equal(status, 0);
-  (void)events;
   start_without_enable(late->collector);
   late->turn = 1;
   uv_poll_stop(poll);

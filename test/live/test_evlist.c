@@ -4,7 +4,6 @@
 #include "make_evlist.h"
 #include "live_thread.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <linux/bpf.h>
 #include <unistd.h>
@@ -211,13 +210,11 @@ static void process_has_a_place_for_each_thread(void **state) {
 /* It makes threads all the time: tasks inherit some of a group, and not the
  * rest, while it is being opened. */
 static void rest(void *arg) {
-  (void)arg;
 }
 
 static int make_threads(void *arg) {
   live_thread_t thread;
 
-  (void)arg;
   while (getppid() != 1) {
     live_thread_start(&thread, rest, NULL);
     live_thread_do(&thread);

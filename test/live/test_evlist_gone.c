@@ -68,7 +68,6 @@ static void assert_ended(uvperf__evlist_t *evlist, uint32_t target) {
 
 /* Until it is killed, or the test ends, which may fail earlier. */
 static int stay(void *arg) {
-  (void)arg;
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   return pause();
 }
@@ -88,7 +87,6 @@ static void end_child(pid_t pid) {
 /* -- threads -------------------------------------------------------------- */
 
 static void do_nothing(void *arg) {
-  (void)arg;
 }
 
 static void thread_that_ends_is_found_gone(void **state) {
@@ -132,7 +130,6 @@ static int end_before_others(void *arg) {
 }
 
 static void end_this_thread(int signal) {
-  (void)signal;
   /* Not pthread_exit, which unwinds and may load a library for that. */
   syscall(SYS_exit, 0);
 }

@@ -4,7 +4,6 @@
  * only with UVPERF_TEST_OFFLINE_CPU=1. */
 #include "make_evlist.h"
 
-#include <errno.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -125,7 +124,6 @@ static void set_made_while_a_cpu_is_offline_counts_it_when_it_came(void **s) {
   uvperf_error_t error;
   size_t nr;
 
-  (void)s;
   live_offline_cpu_take(cpu);
   evlist = begin(cpu, 0);
   nr = evlist_nr_failures(evlist);

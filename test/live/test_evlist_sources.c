@@ -5,7 +5,6 @@
 #include "live.h"
 #include "live_thread.h"
 
-#include <errno.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -172,7 +171,6 @@ static void group_of_one_that_samples_can_be_in_order(void **state) {
 /* -- what tasks make ------------------------------------------------------ */
 
 static void call_twice(void *arg) {
-  (void)arg;
   live_syscall(2);
 }
 
@@ -299,7 +297,6 @@ typedef struct seen_s {
 static void see(void *data, int status, const uvperf_record_t *record) {
   seen_t *seen = data;
 
-  (void)status;
   seen->samples += record->type == PERF_RECORD_SAMPLE;
   seen->unknown += record->source == NULL;
 }

@@ -5,8 +5,6 @@
 #include "make_evlist.h"
 #include "live.h"
 
-#include <errno.h>
-
 #include "attr/attr.h"
 
 #define STREAM (PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_TID)

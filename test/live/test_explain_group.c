@@ -4,7 +4,6 @@
 #include "check_explain.h"
 #include "live.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>

@@ -72,7 +72,6 @@ static uint64_t count_events(uv_loop_t *loop) {
   uint64_t iterations = 2 * ITERATIONS;
   uvperf_count_t counts[2];
 
-  (void)loop;
   assert_int_equal(uvperf_measure_events("{instructions:u,cycles:u}", run_loop,
                                          &iterations, counts, 2, NULL),
                    0);
@@ -246,9 +245,6 @@ static uint64_t cpus_come;
 
 static void on_cpu(uvperf_handle_t *handle, int cpu, int status,
                    const uvperf_error_t *error) {
-  (void)handle;
-  (void)cpu;
-  (void)error;
   cpus_come += status == 0;
 }
 

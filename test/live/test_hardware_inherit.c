@@ -12,7 +12,6 @@
 #define LOOP       ((uint64_t)ITERATIONS * LIVE_LOOP_INSTRUCTIONS)
 
 static void run_loop(void *arg) {
-  (void)arg;
   live_loop(ITERATIONS);
 }
 

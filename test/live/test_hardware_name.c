@@ -5,8 +5,6 @@
 #include "live_hardware.h"
 #include "live_measure.h"
 
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-
 /* The PMU in whose list an event of this name is. */
 typedef struct cycles_s {
   const char *event;
@@ -113,7 +111,6 @@ static int try_name(const uvperf_event_name_t *name, void *arg) {
 }
 
 static int count_event(const uvperf_pmu_event_t *event, void *arg) {
-  (void)event;
   *(size_t *)arg += 1;
   return 0;
 }

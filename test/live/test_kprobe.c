@@ -5,7 +5,6 @@
 #include "check_explain.h"
 #include "live_measure.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -28,7 +27,6 @@ static void need_kprobes(const char *test) {
 static void open_files(void *arg) {
   int i, fd;
 
-  (void)arg;
   for (i = 0; i < CALLS; i++) {
     fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
     assert_true(fd >= 0);

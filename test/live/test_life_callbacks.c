@@ -305,9 +305,6 @@ static void handle_closed_by_a_flush_in_its_callback_is_clean(life_t *life) {
 static void close_at_tick(uvperf_set_t *set, int status,
                           const uvperf_reading_t *reading,
                           const uvperf_reading_t *delta) {
-  (void)status;
-  (void)reading;
-  (void)delta;
   life_close(set->handle.data);
 }
 

@@ -4,7 +4,6 @@
  * splits a record ends its ring, and the last one ends the delivery. */
 #include "life.h"
 
-#include <errno.h>
 #include <poll.h>
 
 static fake_event_t *ring_of(const life_t *life, size_t cpu) {

@@ -71,9 +71,6 @@ static void records_from_before_the_start_are_delivered(life_t *life) {
 
 static void on_record(uvperf_handle_t *handle, int status,
                       const uvperf_record_t *record) {
-  (void)handle;
-  (void)status;
-  (void)record;
 }
 
 static void expect_refusal(life_t *life, const uvperf_stream_options_t *options,

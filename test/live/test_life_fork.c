@@ -4,7 +4,6 @@
  * handle, and the parent delivers all. */
 #include "life.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <sys/mman.h>

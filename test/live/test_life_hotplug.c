@@ -5,8 +5,6 @@
 #include "fake_host.h"
 #include "life.h"
 
-#include <errno.h>
-
 #include "make_cpus.h"
 #include "fake_uevents.h"
 #include "scripted_hotplug.h"
@@ -181,7 +179,6 @@ static void handle_acts_when_a_cpu_goes(life_t *life) {
 }
 
 static void fork_it(life_t *life) {
-  (void)life;
   fake_process(4711);
 }
 

@@ -4,8 +4,6 @@
  * returns meanwhile are in test_life_states.c. */
 #include "life.h"
 
-#include <errno.h>
-
 #include "fake_clock.h"
 #include "sys/sys.h"
 
@@ -84,7 +82,6 @@ static void handle_goes_on_without_its_opening_thread(life_t *life) {
 static int take_time(struct perf_event_attr *attr) {
   static uint64_t now;
 
-  (void)attr;
   now += UINT64_C(2000000);
   fake_clock_set(now);
   return 0;
@@ -92,9 +89,6 @@ static int take_time(struct perf_event_attr *attr) {
 
 static int take_time_too(fake_event_t *fake, unsigned long request,
                          uintptr_t argument) {
-  (void)fake;
-  (void)request;
-  (void)argument;
   return take_time(NULL);
 }
 
@@ -147,7 +141,6 @@ static void handle_closed_at_each_step_opens_no_more(life_t *life) {
 static life_t *to_close;
 
 static int close_meanwhile(struct perf_event_attr *attr) {
-  (void)attr;
   if (!to_close->is_closing)
     life_close(to_close);
   return 0;

@@ -5,8 +5,6 @@
  * test_life_callbacks.c and test_life_fork.c. */
 #include "life.h"
 
-#include <errno.h>
-
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
 

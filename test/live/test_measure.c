@@ -10,8 +10,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-
 typedef struct metered_s {
   uvperf_meter_t *meter;
   uvperf_count_t counts[5];
@@ -271,7 +269,6 @@ static void have_worker_do(void *worker) {
 }
 
 static void four_syscalls(void *arg) {
-  (void)arg;
   live_syscall(4);
 }
 
@@ -319,7 +316,6 @@ static void measure_on_every_cpu_has_the_callers_part(void **state) {
 /* A debug exception can come when its breakpoint has just been closed. The
  * kernel then sends a signal, which ends the process even if it is ignored. */
 static void on_trap(int number) {
-  (void)number;
 }
 
 int main(void) {

@@ -4,8 +4,6 @@
 #include "live_measure.h"
 #include "live_unprivileged.h"
 
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-
 /* Made before the child drops its privileges. */
 static char *regions[2];
 

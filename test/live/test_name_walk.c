@@ -4,7 +4,6 @@
 #include "support.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <unistd.h>
 
 #include <linux/perf_event.h>
@@ -189,7 +188,6 @@ static int count_name(const uvperf_event_name_t *name, void *arg) {
 static int look_as_nobody(void *arg) {
   size_t nr[UVPERF_NAME_TRACEPOINT + 1] = {0};
 
-  (void)arg;
   if (setresgid(65534, 65534, 65534) != 0 ||
       setresuid(65534, 65534, 65534) != 0 || access(TRACING, R_OK | X_OK) == 0)
     return CANNOT;

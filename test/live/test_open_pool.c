@@ -167,7 +167,6 @@ static void set_that_cannot_be_opened_says_why_on_the_loop(void **state) {
 /* -- a pool that is busy --------------------------------------------------- */
 
 static void walk(uv_handle_t *handle, void *arg) {
-  (void)arg;
   uvperf_walk_close(handle);
 }
 
@@ -211,7 +210,6 @@ static void handles_closed_before_the_pool_is_free_are_canceled(void **state) {
 
 static void on_target(uvperf_set_t *set, int status, void *data, uint32_t index,
                       const uvperf_error_t *error) {
-  (void)set;
   note(data, status, error);
   assert_int_equal(index, 0);
 }
@@ -261,7 +259,6 @@ static void on_gone(uv_timer_t *timer) {
 }
 
 static void stand_still(void *arg) {
-  (void)arg;
 }
 
 /* A set of many events, closed by a timer a little later each time. */
@@ -407,7 +404,6 @@ static int do_with_few_threads(void *arg) {
   opened_t opened;
   uv_loop_t loop;
 
-  (void)arg;
   alarm(60); /* instead of waiting for ever */
   if (setresuid(UNUSED_UID, UNUSED_UID, UNUSED_UID) != 0 ||
       setrlimit(RLIMIT_NPROC, &limit) != 0 || uv_loop_init(&loop) != 0)
@@ -444,7 +440,6 @@ static int exit_at_once(void *arg) {
   struct perf_event_attr attr;
   static uv_loop_t loop;
 
-  (void)arg;
   alarm(60);
   setenv("UV_THREADPOOL_SIZE", "1024", 1);
   if (uv_loop_init(&loop) != 0)
@@ -461,7 +456,6 @@ static int exit_at_once(void *arg) {
 static void process_that_exits_while_the_pool_is_tried_ends(void **state) {
   int i;
 
-  (void)state;
   support_need_own_events(__func__);
   for (i = 0; i < 3; i++)
     assert_int_equal(support_wait(support_fork(exit_at_once, NULL)), 0);

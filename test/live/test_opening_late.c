@@ -159,7 +159,6 @@ static void close_opened(uv_loop_t *loop, opened_t *opened) {
 static uint64_t nr_snapped;
 
 static void on_snapped(uvperf_handle_t *handle, int status) {
-  (void)handle;
   assert_int_equal(status, 0);
   nr_snapped += 1;
 }

@@ -6,7 +6,6 @@
 #include "live_bpf_reader.h"
 #include "live_stream.h"
 
-#include <errno.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -248,7 +247,6 @@ static void uprobe_by_symbol_needs_no_first_thread(void **state) {
 /* -- mounts there --------------------------------------------------------- */
 
 static int count_mount(const uvperf__mount_t *mount, void *arg) {
-  (void)mount;
   *(int *)arg += 1;
   return 0;
 }
@@ -257,7 +255,6 @@ static int count_mount(const uvperf__mount_t *mount, void *arg) {
 static void find_mounts(void *arg) {
   int nr = 0;
 
-  (void)arg;
   wait_for_the_end_of_the_first_thread();
   if (uvperf__mounts_each(count_mount, &nr) != 0)
     _exit(1);

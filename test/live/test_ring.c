@@ -2,7 +2,6 @@
 /* Rings that the kernel itself maps and writes. */
 #include "support.h"
 
-#include <errno.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -131,7 +130,6 @@ static int map_until_halved(void *arg) {
   long tries;
   int fd;
 
-  (void)arg;
   if (setrlimit(RLIMIT_MEMLOCK, &limit) != 0 || setuid(SOME_UID) != 0)
     return CHILD_NO_UID;
   for (tries = 4 * sysconf(_SC_NPROCESSORS_CONF) + 8; tries > 0; tries--) {

@@ -3,7 +3,6 @@
  * start works. */
 #include "live_stream.h"
 
-#include <errno.h>
 #include <sys/epoll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -65,9 +64,6 @@ static void set_start_without_epoll_watches_says_so(void **state) {
 }
 
 static void on_other(uv_poll_t *poll, int status, int events) {
-  (void)poll;
-  (void)status;
-  (void)events;
 }
 
 /* libuv has an fd in one handle of a loop only. */

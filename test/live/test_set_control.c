@@ -3,7 +3,6 @@
  * execute. */
 #include "live_set.h"
 
-#include <errno.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -172,7 +171,6 @@ static void set_fallback_is_reported_and_in_the_item(void **state) {
 
 /* Nothing that it does earlier is counted. */
 static void become_command(void *arg) {
-  (void)arg;
   live_syscall(100);
   execl("/proc/self/exe", "command", "work", (char *)NULL);
   abort();
@@ -260,7 +258,6 @@ static void fork_and_call(void *arg) {
   live_thread_t thread;
   int status;
 
-  (void)arg;
   live_syscall(pid == 0 ? 5 : 3);
   if (pid == 0)
     _exit(0);

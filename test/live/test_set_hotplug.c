@@ -21,7 +21,6 @@ static void on_cpu(uvperf_handle_t *base, int cpu, int status,
                    const uvperf_error_t *error) {
   scenario_t *scenario = base->data;
 
-  (void)error;
   scenario->failed +=
       cpu != scenario->cpu || (status != 0 && status != UV_ENODEV);
   scenario->gone += status == UV_ENODEV;

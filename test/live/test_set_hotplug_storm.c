@@ -120,7 +120,6 @@ static void act(storm_t *storm) {
 static void on_record(live_stream_t *stream, const uvperf_record_t *record) {
   storm_t *storm = (storm_t *)stream;
 
-  (void)record;
   assert_int_equal(storm->closing, 0);
   assert_int_equal(stream->faults, 0);
   if (draw(storm, 100) == 0)

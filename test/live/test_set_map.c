@@ -5,11 +5,8 @@
 #include "live_bpf_array.h"
 #include "live_set.h"
 
-#include <errno.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 /* bpf_perf_event_read_value() on the current CPU: returns the lower half of the
  * count, or the helper's error. */

@@ -161,7 +161,6 @@ static void see_time(const uvperf_record_t *record) {
 }
 
 static void see(live_stream_t *stream, const uvperf_record_t *record) {
-  (void)stream;
   if (record->type == UVPERF_RECORD_NONE) {
     fixture.faults += (uint64_t)is_ours((int)record->cpu);
     return;
@@ -264,7 +263,6 @@ static void spoil(void *arg) {
   static uint8_t payload[LIVE_BPF_TOO_MUCH];
   size_t i;
 
-  (void)arg;
   memset(payload, 0xab, sizeof(payload));
   for (i = 0; i < fixture.nr_cpus; i++)
     live_bpf_output_on(&fixture.output, fixture.hearts[i].cpu, payload,

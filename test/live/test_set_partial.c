@@ -3,7 +3,6 @@
  * rest, and when memory runs out. */
 #include "live_set.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -69,9 +68,6 @@ set_of_three_attrs_one_unknown_counts_two_and_says_so(void **state) {
 
 static void ignore(uvperf_handle_t *handle, int status,
                    const uvperf_record_t *record) {
-  (void)handle;
-  (void)status;
-  (void)record;
 }
 
 /* Its counts work, but no record could ever come. */

@@ -61,7 +61,6 @@ static void close_set(live_collector_t *collector,
                       const uvperf_record_t *record) {
   live_set_t *live = collector->hook_data;
 
-  (void)record;
   uvperf_close(&live->set.handle, live_set_on_close);
   while (live->closed == 0)
     uv_run(collector->event.handle.loop, UV_RUN_NOWAIT);
@@ -100,7 +99,6 @@ static void set_closed_by_a_flush_in_its_read_callback_is_clean(void **state) {
 /* -- teardown by others --------------------------------------------------- */
 
 static void uv_close_all(uv_handle_t *handle, void *arg) {
-  (void)arg;
   if (!uv_is_closing(handle))
     uv_close(handle, NULL);
 }

@@ -199,7 +199,6 @@ static void remove_all(uv_loop_t *loop, live_stream_t *stream,
 /* -- in the callback ------------------------------------------------------ */
 
 static void stop_at_end(live_stream_t *stream, uint32_t target) {
-  (void)target;
   assert_int_equal(uvperf_flush(&stream->live.set.handle), UV_EBUSY);
   assert_int_equal(uvperf_stop(&stream->live.set.handle), 0);
 }
@@ -239,7 +238,6 @@ static void be_slow(live_stream_t *stream, uint32_t target) {
   polls_t *polls = stream->hook_data;
   uint64_t until = uv_hrtime() + 2000000;
 
-  (void)target;
   assert_true(polls->nr > polls->at_last_end);
   polls->at_last_end = polls->nr;
   while (uv_hrtime() < until)
@@ -276,7 +274,6 @@ static void wait_closed(live_stream_t *stream) {
 }
 
 static void close_at_end(live_stream_t *stream, uint32_t target) {
-  (void)target;
   uvperf_close(&stream->live.set.handle, live_set_on_close);
 }
 
@@ -373,7 +370,6 @@ static void end_twice(uv_loop_t *loop, live_stream_t *stream,
 /* -- no target yet -------------------------------------------------------- */
 
 static void close_check(uv_handle_t *handle, void *arg) {
-  (void)arg;
   if (handle->type == UV_CHECK)
     uv_close(handle, NULL);
 }
@@ -382,7 +378,6 @@ static uint64_t calls;
 
 static void expect_canceled(uvperf_handle_t *handle, int status,
                             const uvperf_record_t *record) {
-  (void)handle;
   calls += 1;
   assert_int_equal(status, UV_ECANCELED);
   assert_int_equal(record->type, UVPERF_RECORD_NONE);

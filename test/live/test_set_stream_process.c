@@ -3,7 +3,6 @@
  * last task has ended; and of CPUs, which have no end. */
 #include "live_stream.h"
 
-#include <errno.h>
 #include <unistd.h>
 
 #include "live_thread.h"
@@ -13,7 +12,6 @@
 static void make_comms(void *arg) {
   uint64_t next = 0;
 
-  (void)arg;
   live_comm(&next, COMMS);
 }
 

@@ -3,7 +3,6 @@
  * those of the kernel's records. */
 #include "live_stream.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <time.h>
 #include <unistd.h>

@@ -114,7 +114,6 @@ static void add_another(live_stream_t *stream, const uvperf_record_t *record) {
   uvperf_target_t target = UVPERF_TARGET_INIT;
   uint32_t index;
 
-  (void)record;
   if (stream->comms != 1)
     return;
   stream->on_record = NULL;

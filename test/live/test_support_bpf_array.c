@@ -3,7 +3,6 @@
  * promise, checked with an event and a ring of this file's own. */
 #include "live_bpf_array.h"
 
-#include <errno.h>
 #include <unistd.h>
 
 #include "live.h"

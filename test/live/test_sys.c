@@ -2,7 +2,6 @@
 /* The system calls, against the real kernel: each gives a result or -errno. */
 #include "support.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -100,7 +99,6 @@ static int open_with_an_interrupt(void *arg) {
   uv_thread_t thread;
   int listener = listen_for_open();
 
-  (void)arg;
   if (listener < 0)
     return 77;
   /* A thread that is made now has the filter too, but opens nothing. */
@@ -151,7 +149,6 @@ static void mmap_private_maps_memory_that_a_fork_can_wipe(void **state) {
 static int poll_without_fds(void *arg) {
   const struct rlimit none = {0, 0};
 
-  (void)arg;
   if (setrlimit(RLIMIT_NOFILE, &none) != 0)
     return 1;
   return uvperf__sys_poll(0, POLLIN) == -EINVAL ? 0 : 2;
@@ -230,7 +227,6 @@ static void gettid_is_of_the_calling_thread(void **state) {
 }
 
 static int end_at_once(void *arg) {
-  (void)arg;
   return 0;
 }
 
@@ -250,7 +246,6 @@ static void has_task_until_it_was_waited_for(void **state) {
 }
 
 static int look_as_nobody(void *arg) {
-  (void)arg;
   if (setresuid(65534, 65534, 65534) != 0)
     return 1;
   return uvperf__sys_has_task(-1, getppid()) == -EPERM ? 0 : 2;
@@ -281,7 +276,6 @@ static int membarrier_below_a_filter(void *arg) {
   };
   struct sock_fprog program = {4, steps};
 
-  (void)arg;
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) != 0)
     return 1;

@@ -3,7 +3,6 @@
  * -errno; and the scripted maps that stand for them. */
 #include "support.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <sys/ioctl.h>
 #include <unistd.h>

@@ -5,7 +5,6 @@
 #include "live.h"
 #include "make_host.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -136,7 +135,6 @@ static void self_is_a_thread_that_others_can_name(void **state) {
 }
 
 static void nothing(void *arg) {
-  (void)arg;
 }
 
 static void process_is_all_its_threads(void **state) {
@@ -194,7 +192,6 @@ static void thread_is_no_process(void **state) {
 }
 
 static int end_at_once(void *arg) {
-  (void)arg;
   return 0;
 }
 

@@ -6,7 +6,6 @@
 #include "support.h"
 #include "make_host.h"
 
-#include <errno.h>
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>

@@ -3,7 +3,6 @@
 #include "fake_kernel.h"
 #include "live.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <sched.h>
 #include <sys/prctl.h>
@@ -26,7 +25,6 @@ static uint64_t start_of(int id) {
 
 /* No longer than the test, whatever happens to that. */
 static int wait_for_ever(void *arg) {
-  (void)arg;
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   while (pause() < 0)
     continue;
@@ -96,7 +94,6 @@ static void child_is_gone_though_another_has_its_id(void **state) {
 }
 
 static void nothing(void *arg) {
-  (void)arg;
 }
 
 static void thread_is_gone_once_it_has_ended(void **state) {

@@ -52,8 +52,6 @@ static void on_set(uvperf_handle_t *base, int status,
 
 static void on_target(uvperf_set_t *set, int status, void *data, uint32_t index,
                       const uvperf_error_t *error) {
-  (void)set;
-  (void)index;
   note(data, status, error);
 }
 

@@ -4,7 +4,6 @@
  * more by others in test_walk_close.c. */
 #include "life.h"
 
-#include <errno.h>
 #include <signal.h>
 
 /* -- in each state -------------------------------------------------------- */

@@ -6,7 +6,6 @@
  * records of its own loop. */
 #include "live.h"
 
-#include <errno.h>
 #include <stdatomic.h>
 #include <unistd.h>
 
@@ -224,7 +223,6 @@ static void find_refused(found_t *found) {
 static uvperf_event_list_t *common;
 
 static void do_nothing(void *arg) {
-  (void)arg;
 }
 
 static void find_handles(found_t *found) {

@@ -11,8 +11,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-
 /* How many registers of x86-64 lie before IP, PERF_REG_X86_IP. */
 #define REGISTER_IP 8
 

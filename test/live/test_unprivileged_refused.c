@@ -4,7 +4,6 @@
  * allows. What works is in test_unprivileged.c. */
 #include "live_unprivileged.h"
 
-#include <errno.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -13,8 +12,6 @@
 #include <linux/hw_breakpoint.h>
 
 #include "host/system.h"
-
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 /* Found by root, before the child drops the privilege to read it; or 0. */
 static uint64_t sched_switch;

@@ -6,8 +6,6 @@
 
 #include <sys/prctl.h>
 
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-
 /* Found by root, before the child drops the privilege to read it. */
 static uint64_t tracepoint;
 

@@ -6,7 +6,6 @@
 #include "live.h"
 
 #include <dlfcn.h>
-#include <errno.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>

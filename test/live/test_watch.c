@@ -165,9 +165,6 @@ static void watch_without_ref_that_polls_the_follower_has_none(void **state) {
 }
 
 static void on_other(uv_poll_t *poll, int status, int events) {
-  (void)poll;
-  (void)status;
-  (void)events;
 }
 
 /* libuv has an fd in one handle of a loop only. */
@@ -206,7 +203,6 @@ static void watch_closed_while_replacing_is_clean(void **state) {
 }
 
 static void close_any(uv_handle_t *handle, void *arg) {
-  (void)arg;
   if (!uv_is_closing(handle))
     uv_close(handle, NULL);
 }

@@ -5,7 +5,6 @@
 #include "check_explain.h"
 #include "tool_run.h"
 
-#include <errno.h>
 #include <unistd.h>
 
 /* As a user without privileges, who may measure his own processes. */

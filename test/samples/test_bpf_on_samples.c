@@ -61,7 +61,6 @@ static int load_program(int map) {
 static int spin(void *arg) {
   volatile unsigned long sum = 0;
 
-  (void)arg;
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   while (getppid() != 1)
     sum++;

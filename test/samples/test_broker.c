@@ -6,7 +6,6 @@
 #include "live.h"
 #include "tool_run.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>

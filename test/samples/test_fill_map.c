@@ -4,7 +4,6 @@
 #include "live_bpffs.h"
 #include "tool_run.h"
 
-#include <errno.h>
 #include <unistd.h>
 
 /* The entry that the test removes was in the map. */

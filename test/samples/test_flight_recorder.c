@@ -11,7 +11,6 @@
 static void sleep_often(void *arg) {
   int i;
 
-  (void)arg;
   for (i = 0; i < SLEEPS; i++)
     usleep(1000);
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tool_run.h"
 
-#include <errno.h>
-
 static void resolve_names_prints_type_and_config_of_each(void **state) {
   tool_run_t run = {.args = {SAMPLE_PATH, "page-faults:u,cpu-clock,dummy"},
                     .as_nobody = 1};

@@ -146,7 +146,6 @@ static void read_all_but_one(tool_run_t *run) {
   struct stat file;
   int i;
 
-  (void)run;
   assert_int_equal(stat(path, &file), 0);
   assert_int_equal(file.st_mode & 0777, 0600);
   join(&slow);
@@ -190,7 +189,6 @@ static void client_that_does_not_read_gets_the_number_of_dropped(void **state) {
 }
 
 static void let_a_client_wait(tool_run_t *run) {
-  (void)run;
   join(&slow);
   while (has_bytes(&slow, 0))
     assert_true(read_client(&slow));
@@ -221,7 +219,6 @@ static void end_of_the_input_ends_it(void **state) {
 static void run_another(tool_run_t *run) {
   static tool_run_t other = {.args = {SAMPLE_PATH, path}, .prepare = use_input};
 
-  (void)run;
   tool_run_ends(&other, 1, uv_strerror(UV_EADDRINUSE));
   join(&first);
   close(first.fd);

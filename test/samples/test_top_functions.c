@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 static int work(void *arg) {
-  (void)arg;
   execl(WORKLOAD_PATH, "workload", "60", (char *)NULL);
   return 1;
 }

@@ -5,7 +5,6 @@
 #include "tool_run.h"
 
 static void hit(tool_run_t *run) {
-  (void)run;
   live_syscall(10);
 }
 

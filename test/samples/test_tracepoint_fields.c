@@ -13,7 +13,6 @@
 static void fail_often(void *arg) {
   int i;
 
-  (void)arg;
   for (i = 0; i < FAILURES; i++) {
     syscall(SYS_close, -1);
     syscall(SYS_getpid);

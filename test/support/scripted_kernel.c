@@ -956,7 +956,6 @@ static void count_poll(uv_handle_t *handle, void *nr) {
 static void do_polled(const step_t *step) {
   size_t nr = 0;
 
-  (void)step;
   uv_walk(&kernel_loop, count_poll, &nr);
   say("%zu", nr);
 }

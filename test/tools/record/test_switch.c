@@ -64,7 +64,6 @@ static void read_times(times_t *times) {
 static void wait_for_samples(tool_run_t *run) {
   record_run_count_t count;
 
-  (void)run;
   do {
     sched_yield();
     record_run_count(&count);

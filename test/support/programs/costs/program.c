@@ -145,18 +145,15 @@ static int by_value(const void *a, const void *b) {
 static void call_library_back(uint64_t steps) {
   int values[6] = {6, 5, 4, 3, 2, 1};
 
-  (void)steps;
   qsort(values, 6, sizeof(values[0]), by_value);
   AFTER();
 }
 
 static COSTS_ALONE void costs_on_signal(int number) {
-  (void)number;
   BURN(15, COSTS_STEPS);
 }
 
 static void call_signal(uint64_t steps) {
-  (void)steps;
   raise(SIGUSR1);
   AFTER();
 }
@@ -191,7 +188,6 @@ static void costs_kernel(uint64_t steps) {
   int fd = open("/dev/zero", O_RDONLY | O_CLOEXEC);
   int i;
 
-  (void)steps;
   for (i = 0; i < 10 && read(fd, buffer, sizeof(buffer)) > 0; i++)
     continue;
   close(fd);

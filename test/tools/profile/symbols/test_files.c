@@ -4,7 +4,6 @@
  * compilers, the vdso and the kernel. */
 #include "support.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
@@ -419,7 +418,6 @@ static uint32_t jit_of(pid_t pid, int is_recorded) {
 }
 
 static int wait_for_signal(void *arg) {
-  (void)arg;
   pause();
   return 0;
 }

@@ -4,7 +4,6 @@
 
 #include "support.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>

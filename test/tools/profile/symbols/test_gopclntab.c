@@ -447,7 +447,6 @@ find(const image_t *image, size_t size, symbols_function_t found[NR_ADDRESSES],
 static void expect_all(const image_t *image, const symbols_function_t *found) {
   size_t i;
 
-  (void)image;
   assert_null(found[0].name);
   assert_null(found[NR_ADDRESSES - 1].name);
   assert_string_equal(found[IS_KNOWN].name, "known");
@@ -478,7 +477,6 @@ static void every_format_names_first_and_last_bytes(void **state) {
 static void expect_none(const image_t *image, const symbols_function_t *found) {
   size_t i;
 
-  (void)image;
   for (i = 0; i < NR_ADDRESSES; i++)
     assert_true(found[i].name == NULL || i == IS_KNOWN);
 }

@@ -4,7 +4,6 @@
 #include "support.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -371,7 +370,6 @@ static int count_fds(void) {
 static int wait_for(void *arg, int fd, short events) {
   struct pollfd item = {fd, events, 0};
 
-  (void)arg;
   poll(&item, 1, -1);
   return 0;
 }

@@ -205,7 +205,6 @@ static void wait_for_all(run_t *run) {
 }
 
 static void on_ended(void *arg) {
-  (void)arg;
 }
 
 static void end(run_t *run) {
@@ -344,7 +343,6 @@ typedef struct made_s {
 static made_t *made_now;
 
 static int open_made(const symbols_mapping_t *mapping) {
-  (void)mapping;
   made_now->opened++;
   if (made_now->number != 0)
     kill(made_now->jobs.worker.pid, made_now->number);
@@ -354,7 +352,6 @@ static int open_made(const symbols_mapping_t *mapping) {
 static void on_made_stack(void *arg, const void *context, unwind_end_t end,
                           const unwind_place_t *places, size_t nr) {
   made_t *made = arg;
-  (void)context;
   made->answered++;
   made->dropped += end == UNWIND_DROPPED;
   made->caller = nr > 1 ? places[1] : (unwind_place_t){UNWIND_NO_OBJECT, 0};

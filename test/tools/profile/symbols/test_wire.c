@@ -2,7 +2,6 @@
 /* Messages between the program and its worker. */
 #include "support.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -11,9 +10,6 @@
 #include "profile/symbols/wire.h"
 
 static int no_wait(void *arg, int fd, short events) {
-  (void)arg;
-  (void)fd;
-  (void)events;
   return -EAGAIN;
 }
 
