@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The cost of a record of a BPF program for its reader: CPU time of the reading
  * thread, with uvperf_bpf_reader_t on a loop and with libbpf's
- * perf_buffer__poll. */
+ * perf_buffer__poll or ring_buffer__poll. */
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdatomic.h>
@@ -32,11 +32,15 @@ typedef struct case_s {
   uint32_t rate;         /* records a second */
   uint32_t batch;        /* records of a system call */
   uint32_t nr;           /* records of a run, in whole batches */
+  int is_ring;           /* a ring buffer */
 } case_t;
 
 static const case_t cases[] = {
-    {"watermark of half the ring", 0.95, RING_BYTES / 2, 1000000, 100, 150000},
-    {"a wakeup for each record", 1.15, 0, 20000, 1, 3000},
+    {"watermark of half the ring", 0.95, RING_BYTES / 2, 1000000, 100, 150000,
+     0},
+    {"a wakeup for each record", 1.15, 0, 20000, 1, 3000, 0},
+    {"ring buffer, in batches", 1.15, 0, 1000000, 100, 150000, 1},
+    {"ring buffer, one by one", 1.15, 0, 20000, 1, 3000, 1},
 };
 
 /* Data of the producing thread: nothing that the readers write is near it, so
@@ -62,6 +66,7 @@ typedef struct run_s {
   uv_async_t over;
   uvperf_bpf_reader_t reader;
   struct perf_buffer *buffer;
+  struct ring_buffer *ring;
 } run_t;
 
 typedef struct reader_s {
@@ -104,7 +109,7 @@ static int start_reader(run_t *run) {
   uvperf_bpf_reader_options_t options = UVPERF_BPF_READER_OPTIONS_INIT;
   uvperf_error_t error;
 
-  options.ring_bytes = RING_BYTES;
+  options.ring_bytes = run->about->is_ring ? 0 : RING_BYTES;
   options.wakeup_bytes = run->about->wakeup_bytes;
   options.wakeup_events = run->about->wakeup_bytes == 0;
   run->reader.handle.data = run;
@@ -194,12 +199,36 @@ static void close_libbpf(run_t *run) {
   perf_buffer__free(run->buffer);
 }
 
+static int on_libbpf_ring(void *ctx, void *data, size_t size) {
+  (void)size;
+  take(ctx, data);
+  return 0;
+}
+
+static int open_libbpf_ring(run_t *run) {
+  run->ring = ring_buffer__new(run->numbered->map, on_libbpf_ring, run, NULL);
+  return run->ring == NULL ? bench_fail("ring_buffer__new", strerror(errno))
+                           : 0;
+}
+
+static void read_libbpf_ring(run_t *run) {
+  while (!atomic_load_explicit(&run->is_over, memory_order_acquire))
+    ring_buffer__poll(run->ring, POLL_MS);
+  ring_buffer__consume(run->ring);
+}
+
+static void close_libbpf_ring(run_t *run) {
+  ring_buffer__free(run->ring);
+}
+
 /* -- a run ---------------------------------------------------------------- */
 
 static const reader_t uvperf = {"uvperf", open_uvperf, read_uvperf,
                                 close_uvperf};
 static const reader_t libbpf = {"libbpf", open_libbpf, read_libbpf,
                                 close_libbpf};
+static const reader_t libbpf_ring = {"libbpf", open_libbpf_ring,
+                                     read_libbpf_ring, close_libbpf_ring};
 
 static void produce(void *arg) {
   run_t *run = arg;
@@ -284,7 +313,8 @@ static int run_case(bench_report_t *report, const case_t *about,
                     const bpf_numbered_t *numbered) {
   static const bench_metric_t metric = {"CPU per record", "ns"};
   subject_t measured = {&uvperf, about, numbered};
-  subject_t yardstick = {&libbpf, about, numbered};
+  subject_t yardstick = {about->is_ring ? &libbpf_ring : &libbpf, about,
+                         numbered};
   const bench_contender_t contenders[] = {
       {uvperf.name, run_reader, &measured, {0}},
       {libbpf.name, run_reader, &yardstick, {about->bound}},
@@ -296,8 +326,8 @@ static int run_case(bench_report_t *report, const case_t *about,
 }
 
 static int run(bench_report_t *report) {
-  bpf_numbered_t numbered;
-  int rc = bpf_numbered_open(&numbered);
+  bpf_numbered_t numbered[2];
+  int rc = bpf_numbered_open(&numbered[0], 0);
   size_t i;
 
   if (rc == -EPERM || rc == -EACCES) {
@@ -306,11 +336,17 @@ static int run(bench_report_t *report) {
   }
   if (rc != 0)
     return bench_fail("BPF programs", strerror(-rc));
+  rc = bpf_numbered_open(&numbered[1], RING_BYTES);
+  if (rc != 0)
+    bpf_numbered_close(&numbered[0]);
+  if (rc != 0)
+    return bench_fail("BPF ring buffers", strerror(-rc));
   for (i = 0; i < sizeof(cases) / sizeof(cases[0]) && rc == 0; i++)
-    rc = run_case(report, &cases[i], &numbered);
-  bpf_numbered_close(&numbered);
+    rc = run_case(report, &cases[i], &numbered[cases[i].is_ring]);
+  bpf_numbered_close(&numbered[0]);
+  bpf_numbered_close(&numbered[1]);
   return rc;
 }
 
-const bench_t bench_bpf = {
-    "bpf", "what BPF programs hand out, beside libbpf's perf_buffer", run};
+const bench_t bench_bpf = {"bpf", "what BPF programs hand out, beside libbpf",
+                           run};

@@ -7,5 +7,5 @@ static int run(bench_report_t *report) {
   return 0;
 }
 
-const bench_t bench_bpf = {
-    "bpf", "what BPF programs hand out, beside libbpf's perf_buffer", run};
+const bench_t bench_bpf = {"bpf", "what BPF programs hand out, beside libbpf",
+                           run};

@@ -19,8 +19,8 @@
 
 /* r6 is the context, r7 the state of this CPU. Without a state r0 is 0, and the
  * program ends. */
-static int load(int map, int state) {
-  const struct bpf_insn insns[] = {
+static int load(int map, int state, int is_ring) {
+  struct bpf_insn insns[] = {
       {BPF_ALU64 | BPF_MOV | BPF_X, BPF_REG_6, BPF_REG_1, 0, 0},
       {BPF_JMP | BPF_CALL, 0, 0, 0, BPF_FUNC_get_smp_processor_id},
       {BPF_STX | BPF_MEM | BPF_W, BPF_REG_10, BPF_REG_0, -4, 0},
@@ -37,7 +37,8 @@ static int load(int map, int state) {
       {BPF_STX | BPF_MEM | BPF_DW, BPF_REG_7, BPF_REG_1, PAYLOAD, 0},
       {BPF_ALU64 | BPF_ADD | BPF_K, BPF_REG_1, 0, 0, 1},
       {BPF_STX | BPF_MEM | BPF_DW, BPF_REG_7, BPF_REG_1, NEXT, 0},
-      /* The payload. */
+  /* The payload. */
+#define CALL 15
       {BPF_ALU64 | BPF_MOV | BPF_X, BPF_REG_1, BPF_REG_6, 0, 0},
       {BPF_LD | BPF_IMM | BPF_DW, BPF_REG_2, BPF_PSEUDO_MAP_FD, 0, map},
       {0, 0, 0, 0, 0},
@@ -54,13 +55,28 @@ static int load(int map, int state) {
       {BPF_JMP | BPF_EXIT, 0, 0, 0, 0},
   };
 
+  /* Of a ring buffer. It does not lose a record for another reason. */
+  const struct bpf_insn call[] = {
+      {BPF_LD | BPF_IMM | BPF_DW, BPF_REG_1, BPF_PSEUDO_MAP_FD, 0, map},
+      {0, 0, 0, 0, 0},
+      {BPF_ALU64 | BPF_MOV | BPF_X, BPF_REG_2, BPF_REG_7, 0, 0},
+      {BPF_ALU64 | BPF_ADD | BPF_K, BPF_REG_2, 0, 0, PAYLOAD},
+      {BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_3, 0, 0, BPF_NUMBERED_BYTES},
+      {BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_4, 0, 0, 0},
+      {BPF_JMP | BPF_CALL, 0, 0, 0, BPF_FUNC_ringbuf_output},
+      {BPF_JMP | BPF_JEQ | BPF_K, BPF_REG_0, 0, 4, 0},
+      {BPF_JMP | BPF_JA, 0, 0, 0, 0},
+  };
+
+  if (is_ring)
+    memcpy(&insns[CALL], call, sizeof(call));
   return bpf_prog_load(BPF_PROG_TYPE_SCHED_CLS, NULL, "GPL", insns,
                        COUNT_OF(insns), NULL);
 }
 
 /* -- the maps ------------------------------------------------------------- */
 
-static int make(bpf_numbered_t *numbered) {
+static int make(bpf_numbered_t *numbered, uint32_t ring_bytes) {
   struct bpf_map_create_opts mmapable;
   int cpus = libbpf_num_possible_cpus();
 
@@ -70,8 +86,11 @@ static int make(bpf_numbered_t *numbered) {
   mmapable.map_flags = BPF_F_MMAPABLE;
   if (cpus < 0)
     return cpus;
-  numbered->map = bpf_map_create(BPF_MAP_TYPE_PERF_EVENT_ARRAY, NULL, 4, 4,
-                                 (uint32_t)cpus, NULL);
+  numbered->map =
+      ring_bytes != 0
+          ? bpf_map_create(BPF_MAP_TYPE_RINGBUF, NULL, 0, 0, ring_bytes, NULL)
+          : bpf_map_create(BPF_MAP_TYPE_PERF_EVENT_ARRAY, NULL, 4, 4,
+                           (uint32_t)cpus, NULL);
   if (numbered->map < 0)
     return numbered->map;
   numbered->nr_states = (size_t)cpus;
@@ -87,16 +106,16 @@ static int make(bpf_numbered_t *numbered) {
     numbered->states = NULL;
     return -errno;
   }
-  numbered->prog = load(numbered->map, numbered->state);
+  numbered->prog = load(numbered->map, numbered->state, ring_bytes != 0);
   return numbered->prog < 0 ? numbered->prog : 0;
 }
 
-int bpf_numbered_open(bpf_numbered_t *numbered) {
+int bpf_numbered_open(bpf_numbered_t *numbered, uint32_t ring_bytes) {
   int code;
 
   memset(numbered, 0, sizeof(*numbered));
   numbered->map = numbered->state = numbered->prog = -1;
-  code = make(numbered);
+  code = make(numbered, ring_bytes);
   if (code != 0)
     bpf_numbered_close(numbered);
   return code;

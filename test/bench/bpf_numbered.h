@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A BPF program that writes numbered payloads into a map of the type
- * BPF_MAP_TYPE_PERF_EVENT_ARRAY, any number in one system call, to compare
- * readers of such maps. Uses bpf(2) by libbpf, which is one of them. Functions
+ * BPF_MAP_TYPE_PERF_EVENT_ARRAY or BPF_MAP_TYPE_RINGBUF, any number in one
+ * system call, to compare readers of such maps. Uses bpf(2) by libbpf, which is one of them. Functions
  * return 0 or -errno. */
 #ifndef UVPERF_BENCH_BPF_NUMBERED_H
 #define UVPERF_BENCH_BPF_NUMBERED_H
@@ -26,8 +26,9 @@ typedef struct bpf_numbered_s {
   size_t nr_states;
 } bpf_numbered_t;
 
-/* Makes the map, with an entry for each possible CPU, and the program. */
-int bpf_numbered_open(bpf_numbered_t *numbered);
+/* Makes the map, with an entry for each possible CPU, and the program. With
+ * ring_bytes above 0 the map is a ring buffer of so many bytes. */
+int bpf_numbered_open(bpf_numbered_t *numbered, uint32_t ring_bytes);
 void bpf_numbered_close(bpf_numbered_t *numbered);
 
 /* Sends nr payloads on the CPU that the calling thread is pinned to. */

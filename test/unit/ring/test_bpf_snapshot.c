@@ -38,7 +38,7 @@ static void end(void) {
 /* Each record has its number, three times or more. */
 static void put_number(uint64_t number) {
   uint64_t words[40];
-  size_t nr = 3 + number % 37, i;
+  size_t nr = (size_t)(3 + number % 37), i;
 
   for (i = 0; i < nr; i++)
     words[i] = number;
