@@ -23,7 +23,7 @@ typedef struct window_s {
 
 /* __bpf_ringbuf_reserve in kernel/bpf/ringbuf.c stores this position before the
  * producer's. They are three words: the second is not needed. */
-static uint64_t overwritten(const uvperf__ring_t *ring) {
+static uint64_t ring_overwritten(const uvperf__ring_t *ring) {
   return __atomic_load_n(ring->head_at + 2, __ATOMIC_ACQUIRE);
 }
 
@@ -36,7 +36,7 @@ static const uint8_t *record_at(const uvperf__ring_t *ring, uint64_t position) {
 static int window_find(const uvperf__ring_t *ring, uint64_t since,
                        uint64_t most, window_t *window) {
   uint64_t head = __atomic_load_n(ring->head_at, __ATOMIC_ACQUIRE);
-  uint64_t oldest = overwritten(ring);
+  uint64_t oldest = ring_overwritten(ring);
   uint32_t length;
   size_t size;
 
@@ -49,7 +49,7 @@ static int window_find(const uvperf__ring_t *ring, uint64_t since,
     length = uvperf__bpf_ring_length(record_at(ring, window->end));
     size = uvperf__bpf_record_size(length);
     if (size > head - window->end)
-      return overwritten(ring) > window->end ? -EAGAIN : -EPROTO;
+      return ring_overwritten(ring) > window->end ? -EAGAIN : -EPROTO;
     if (length & UVPERF__BPF_BUSY)
       break;
     /* Older records make room. */
@@ -73,7 +73,7 @@ static int window_copy(const uvperf__ring_t *ring, window_t *window,
 
   memcpy(to, record_at(ring, window->begin), bytes);
   __atomic_thread_fence(__ATOMIC_ACQUIRE);
-  oldest = overwritten(ring);
+  oldest = ring_overwritten(ring);
   if (oldest <= window->begin)
     return 0;
   if (oldest > window->end)
