@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A BPF program that writes numbered payloads into a map of the type
  * BPF_MAP_TYPE_PERF_EVENT_ARRAY or BPF_MAP_TYPE_RINGBUF, any number in one
- * system call, to compare readers of such maps. Uses bpf(2) by libbpf, which is one of them. Functions
- * return 0 or -errno. */
+ * system call, to compare readers of such maps. Uses bpf(2) by libbpf, which is
+ * one of them. Functions return 0 or -errno. */
 #ifndef UVPERF_BENCH_BPF_NUMBERED_H
 #define UVPERF_BENCH_BPF_NUMBERED_H
 

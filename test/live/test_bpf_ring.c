@@ -351,11 +351,11 @@ static void records_that_are_busy_or_discarded_hold_up_or_go(void **state) {
   seen_t seen;
   int map = live_bpf_ring_make(__func__, 1 << 16);
 
-  live_bpf_reserve_open(&reserve, map, 40);
+  live_bpf_reserve_open(&reserve, map, 40, 1);
   begin(&seen, *state, &usual, map, NULL);
   start(&seen);
   reserve.state->discard = 1;
-  reserve.state->spin = 1000;
+  reserve.state->spin = LIVE_BPF_SPIN;
   assert_int_equal(pthread_create(&thread, NULL, reserve_all, &reserve), 0);
   while (seen.records + reserve.state->refused < 500)
     turn(&seen);
@@ -381,7 +381,7 @@ static void records_without_room_are_counted(void **state) {
   uvperf_error_t error;
   int map = live_bpf_ring_make(__func__, 4096);
 
-  live_bpf_reserve_open(&reserve, map, 1000);
+  live_bpf_reserve_open(&reserve, map, 1000, 0);
   lost.map_fd = reserve.map;
   options.lost = &lost;
   if (uvperf_bpf_reader_init(*state, &reader, map, &options, &error) != 0)

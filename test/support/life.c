@@ -312,7 +312,7 @@ static int open_set(life_t *life, uvperf_open_cb cb) {
 
 static void make_ring(life_t *life) {
   life->ring = live_bpf_ring_make(life->test, RING_BYTES);
-  live_bpf_reserve_open(&life->reserve, life->ring, 16);
+  live_bpf_reserve_open(&life->reserve, life->ring, 16, 0);
 }
 
 static void unmake_ring(life_t *life) {

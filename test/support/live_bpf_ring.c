@@ -57,13 +57,29 @@ int live_bpf_ring_make(const char *test, uint32_t bytes) {
 #define EXIT                                                                   \
   { BPF_JMP | BPF_EXIT, 0, 0, 0, 0 }
 
+/* Some kernels refuse a loop while a record is reserved. */
+static int is_accepted(const struct bpf_insn *insns, uint32_t nr) {
+  union bpf_attr attr;
+  int fd;
+
+  memset(&attr, 0, sizeof(attr));
+  attr.prog_type = BPF_PROG_TYPE_SCHED_CLS;
+  attr.insns = (uintptr_t)insns;
+  attr.insn_cnt = nr;
+  attr.license = (uintptr_t) "GPL";
+  fd = live_bpf_call(BPF_PROG_LOAD, &attr);
+  if (fd >= 0)
+    close(fd);
+  return fd >= 0;
+}
+
 /* r6 is the state, r7 the number, r8 the record, r9 how often it still reads
  * the clock. */
-void live_bpf_reserve_open(live_bpf_reserve_t *reserve, int ring,
-                           int32_t size) {
+void live_bpf_reserve_open(live_bpf_reserve_t *reserve, int ring, int32_t size,
+                           int can_spin) {
   int map = make_map(BPF_MAP_TYPE_ARRAY, 4, sizeof(*reserve->state), 1,
                      BPF_F_MMAPABLE);
-  const struct bpf_insn insns[] = {
+  struct bpf_insn insns[] = {
       /* 0 */ {BPF_ST | BPF_MEM | BPF_W, BPF_REG_10, 0, -4, 0},
       /* 1 */ MAP(BPF_REG_1, map),
       /* 3 */ MOVE(BPF_REG_2, BPF_REG_10),
@@ -83,7 +99,7 @@ void live_bpf_reserve_open(live_bpf_reserve_t *reserve, int ring,
       /* 18 */ MOVE(BPF_REG_8, BPF_REG_0),
       /* 19 */ STORE(BPF_REG_8, BPF_REG_7, 0),
       /* 20 */ LOAD(BPF_REG_9, BPF_REG_6, AT(spin)),
-      /* 21 */ JUMP(BPF_JGT | BPF_K, BPF_REG_9, 0, 1000, 4),
+      /* 21 */ JUMP(BPF_JGT | BPF_K, BPF_REG_9, 0, LIVE_BPF_SPIN, 4),
       /* 22 */ JUMP(BPF_JEQ | BPF_K, BPF_REG_9, 0, 0, 3),
       /* 23 */ CALL(BPF_FUNC_ktime_get_ns),
       /* 24 */ ADD(BPF_REG_9, -1),
@@ -103,9 +119,14 @@ void live_bpf_reserve_open(live_bpf_reserve_t *reserve, int ring,
       /* 38 */ NUMBER(BPF_REG_0, 0),
       /* 39 */ EXIT,
   };
+  const struct bpf_insn nothing = JUMP(BPF_JA, 0, 0, 0, 0);
   live_bpf_t program;
+  size_t i;
 
   assert_true(map >= 0 && size >= 8);
+  if (!can_spin || !is_accepted(insns, COUNT_OF(insns)))
+    for (i = 21; i <= 25; i++)
+      insns[i] = nothing;
   live_bpf_load(&program, BPF_PROG_TYPE_SCHED_CLS, "", insns, COUNT_OF(insns));
   reserve->prog = program.fd;
   reserve->map = map;

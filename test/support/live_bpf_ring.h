@@ -25,14 +25,19 @@ struct live_bpf_reserve_state_s {
   /* Set by the test. */
   uint64_t flags;   /* BPF_RB_NO_WAKEUP… */
   uint64_t discard; /* numbers with one of these bits are discarded */
-  uint64_t spin;    /* how often it reads the clock before it submits */
+  uint64_t spin;    /* how often it reads the clock before it submits, at most
+                     * LIVE_BPF_SPIN times */
   /* Counted by the program. */
   uint64_t number;  /* of the next record, also of one without room */
   uint64_t refused; /* there was no room */
 };
 
-/* `size` is 8 or more. */
-void live_bpf_reserve_open(live_bpf_reserve_t *reserve, int ring, int32_t size);
+#define LIVE_BPF_SPIN 1000
+
+/* `size` is 8 or more. Only a program that can spin uses `spin`, if the kernel
+ * accepts its loop. */
+void live_bpf_reserve_open(live_bpf_reserve_t *reserve, int ring, int32_t size,
+                           int can_spin);
 void live_bpf_reserve_close(live_bpf_reserve_t *reserve);
 
 /* Runs it nr times. Only one thread may run it at a time. Returns 0 or
