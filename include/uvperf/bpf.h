@@ -74,8 +74,9 @@ typedef struct uvperf_bpf_reader_s uvperf_bpf_reader_t;
  *   UVPERF_BPF_READER_OVERWRITE, and a program of 64 bits. Such a map is read
  *   by snapshots only.
  * A record that a program is writing holds up the records after it. If that
- * takes long, the map's fd stays readable, so after some turns the library
- * looks only once each millisecond.
+ * takes long, the map's fd stays readable, so after some turns the library does
+ * not poll it for a millisecond. uvperf_has_record can be 1 for records that
+ * programs have discarded.
  *
  * Of an array: uvperf_close takes its entries out of the map before it
  * returns. If another program has replaced entries, the entries of that
@@ -231,8 +232,8 @@ typedef struct uvperf_bpf_reader_options_s {
  *    UV_ENODEV  no CPU with an entry in the map is online (cause no_cpu);
  *    UV_EACCES  measuring CPUs needs perf_event_paranoid 0 or CAP_PERFMON;
  *    UV_EPERM   bpf(2): no CAP_BPF, a seccomp filter, or a security module;
- *    UV_EPERM, UV_EAGAIN  a ring cannot be locked in memory (locked_memory), or
- *      a ring buffer is not open for reading and writing, or frozen;
+ *    UV_EPERM, UV_EAGAIN  a ring cannot be locked in memory (locked_memory);
+ *    UV_EACCES, UV_EPERM  a ring buffer that is open read-only, or is frozen;
  *    UV_EPROTO  another reader has left a ring buffer between two records;
  *    UV_EMFILE, UV_ENFILE  too few fds: see error->needed and error->limit;
  *    UV_ENOMEM  out of memory;
@@ -277,9 +278,7 @@ UVPERF_EXTERN int uvperf_bpf_reader_publish(uvperf_bpf_reader_t *reader,
  *
  *  Programs can send samples only while the events are in the map.
  *  @param cpu  The CPU's id.
- *  @return 0 if it has an event, or the map is a ring buffer and the CPU
- * exists;
- *    or
+ *  @return 0 if it has an event, or exists and the map is a ring buffer; or
  *    UV_ENODEV  it is offline;
  *    UV_E2BIG   the map has no entry for it (max_entries). Programs there get
  *      -E2BIG;

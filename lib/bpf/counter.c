@@ -36,6 +36,15 @@ static int count_values(uint32_t type, size_t *nr) {
   return rc == -ENOBUFS ? 0 : rc;
 }
 
+/* A program or a link has other fields in the place of a map's sizes. Without a
+ * key, the look-up fails for another reason than these, in map_lookup_elem of
+ * kernel/bpf/syscall.c. */
+static int is_readable_map(int fd) {
+  int rc = uvperf__sys_bpf_lookup(fd, NULL, NULL);
+
+  return rc != -EINVAL && rc != -EPERM && rc != -EOPNOTSUPP;
+}
+
 int uvperf__bpf_counter_open(uvperf__bpf_counter_t *counter,
                              const uvperf_bpf_counter_t *lost,
                              uvperf_error_t *error) {
@@ -44,6 +53,12 @@ int uvperf__bpf_counter_open(uvperf__bpf_counter_t *counter,
 
   memset(counter, 0, sizeof(*counter));
   counter->fd = -1;
+  if (rc == 0 && !is_readable_map(lost->map_fd))
+    return uvperf__error_argument(
+        error,
+        "options.lost.map_fd %d is no map that bpf(2) "
+        "can read",
+        lost->map_fd);
   if (rc == 0)
     rc = count_values(info.type, &counter->nr_values);
   if (rc != 0)

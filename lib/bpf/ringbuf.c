@@ -332,18 +332,22 @@ static int drain_from(ringbuf_t *impl, uvperf__ring_t *from,
 }
 
 /* Programs may have finished a record before they could see the tail: then they
- * have not woken the loop for it. */
+ * have not woken the loop for it, and the next turn looks. The fence is for
+ * the watch, which looks for more after a slice of one record. */
 static int ringbuf_drain(void *owner, size_t ring_index,
                          uvperf__slice_t *slice) {
   ringbuf_t *impl = owner;
   uvperf__ring_t *ring = &uvperf__handle_ring(&impl->base, ring_index)->ring;
   int rc = drain_from(impl, ring, slice);
 
+  if (rc == UVPERF__CUT)
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
   if (rc != UVPERF__DRAINED)
     return rc;
-  if (uvperf__bpf_ring_is_ready(ring, 0))
+  if (uvperf__bpf_ring_is_ready(ring, 0)) {
     uvperf__watch_drain(impl->base.watch);
-  else if (ring->tail != ring->head)
+    rc = UVPERF__CUT;
+  } else if (ring->tail != ring->head)
     rc = UVPERF__BLOCKED;
   return rc;
 }
@@ -410,7 +414,7 @@ static int ringbuf_next(void *owner, const uvperf_record_t **record) {
   uvperf__cpu_ring_t *ring = uvperf__handle_ring(&impl->base, 0);
   const void *bytes;
   size_t size, piece;
-  int rc;
+  int reads = 0, rc;
 
   if (impl->base.is_overwritable)
     return UV_EINVAL;
@@ -420,7 +424,8 @@ static int ringbuf_next(void *owner, const uvperf_record_t **record) {
     return UV_EOF;
   while ((rc = find_record(ring, &bytes, &size)) == 0) {
     uvperf__ring_end(&ring->ring);
-    if (!uvperf__bpf_ring_is_ready(&ring->ring, 0))
+    /* Programs that discard all their records must not keep the caller. */
+    if (reads++ == 2 || !uvperf__bpf_ring_is_ready(&ring->ring, 0))
       return UV_EAGAIN;
     rc = uvperf__ring_begin(&ring->ring);
     if (rc != 0)
@@ -473,10 +478,18 @@ static int ringbuf_is_active(const void *owner) {
   return uvperf__watch_is_active(impl->base.watch);
 }
 
+/* The next reader of the map begins after the records that the user has had. A
+ * drain publishes that itself. */
 static void ringbuf_quit(void *owner) {
   ringbuf_t *impl = owner;
+  uvperf__handle_t *self = &impl->base;
 
-  impl->base.is_started = 0;
+  self->is_started = 0;
+  if (self->rings == NULL || self->is_overwritable || self->in_callback ||
+      uvperf__handle_is_forked(self))
+    return;
+  uvperf__handle_consume(self);
+  uvperf__ring_end(&uvperf__handle_ring(self, 0)->ring);
 }
 
 static void ringbuf_release(void *owner) {

@@ -517,9 +517,6 @@ int uvperf_on_cpu(uvperf_handle_t *handle, uvperf_cpu_cb cb) {
 /* These may also be called for a handle that is closing, or closed (impl NULL)
  * while its memory lives. */
 
-/* These may also be called for a handle that is closing, or closed (impl NULL)
- * while its memory lives. */
-
 static void set_ref(const uvperf_handle_t *handle, int ref) {
   uvperf__handle_t *self = handle->impl;
 

@@ -316,7 +316,10 @@ int __wrap_uvperf__sys_bpf_lookup(int fd, const void *key, void *value) {
   else if (of == NULL)
     code = __real_uvperf__sys_bpf_lookup(fd, key, value);
   else
-    code = of->map->value != NULL ? 0 : -ENOENT;
+    code = of->map->is_no_map       ? -EINVAL
+           : key == NULL            ? -EFAULT
+           : of->map->value != NULL ? 0
+                                    : -ENOENT;
   if (of != NULL && code == 0)
     memcpy(value, of->map->value, of->map->value_bytes);
   fake_note("bpf lookup", "", code < 0);
@@ -335,8 +338,10 @@ int fake_map_mmap(void **address, size_t size, int prot, int fd, off_t offset,
   if (of == NULL || of->map->memory == 0)
     return 0;
   *code = -EPERM;
-  if ((prot & PROT_WRITE && (offset != 0 || size != page)) ||
-      (prot & PROT_WRITE && of->access == O_RDONLY) ||
+  if (prot & PROT_WRITE && (offset != 0 || size != page))
+    return 1;
+  *code = -EACCES;
+  if ((prot & PROT_WRITE && of->access == O_RDONLY) ||
       (prot & PROT_READ && of->access == O_WRONLY))
     return 1;
   bytes = offset == 0 ? 0 : (size - page) / 2;

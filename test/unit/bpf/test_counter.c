@@ -22,6 +22,12 @@ static const scripted_row_t rows[] = {
     {"counter_of_no_map_is_refused",
      "ringbuf 1; counter 2 8; fail map_info 2 EINVAL; reader lost=0 -> EINVAL "
      "unknown\n"},
+    {"counter_of_a_program_is_refused",
+     "ringbuf 1; counter 2 8; fail map_lookup 1 EINVAL; reader lost=0 -> "
+     "EINVAL argument; says 'no map'\n"},
+    {"counter_of_a_map_for_writing_is_refused",
+     "ringbuf 1; counter 2 8; fail map_lookup 1 EPERM; reader lost=0 -> EINVAL "
+     "argument\n"},
     {"counter_is_for_ring_buffers",
      "map 8; online 0-1; counter 2 8; reader lost=0 -> EINVAL argument; says "
      "options.lost\n"},

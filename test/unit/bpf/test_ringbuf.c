@@ -151,6 +151,14 @@ static const scripted_row_t rows[] = {
      "rings h0 ->; pool -> h0 opened 0\n"
      "rings h0 -> cpu-1 0 waiting, 0 records, 0 lost\n"
      "submit 8; next h0 -> SAMPLE of 8 bytes, 0 left\n"},
+    {"reader_that_closes_leaves_what_it_has_not_taken",
+     "ringbuf 1; reader; submit 8 16 24; next h0; next h0; consumer -> 0\n"
+     "close h0; consumer -> 40; turn 3 -> h0 closed\n"
+     "reader; next h1 -> SAMPLE of 24 bytes, 0 left\n"},
+    {"discarded_records_without_end_do_not_keep_the_loop",
+     "ringbuf 1; reader; start h0; discard 8; submit 8; on SAMPLE 'discard 8'\n"
+     "readable h0; turn 1 -> SAMPLE of 8 bytes, 0 left; consumer -> 32\n"
+     "turn 1; consumer -> 48\n"},
     {"reader_that_opens_can_be_closed",
      "ringbuf 1; reader later; close h0; pool -> h0 opened ECANCELED "
      "argument; turn 3 -> h0 closed\n"},
@@ -181,7 +189,7 @@ static const scripted_row_t rows[] = {
      "ringbuf 1; reader fixed; submit 8; next h0 -> SAMPLE of 8 bytes, 0 "
      "left\n"},
     {"map_that_is_open_for_reading_only_is_refused",
-     "ringbuf 1 0 read; reader -> EPERM permission; says 'reading or writing "
+     "ringbuf 1 0 read; reader -> EACCES permission; says 'reading or writing "
      "only'\n"},
     {"ring_that_cannot_be_mapped_is_reported",
      "ringbuf 1; fail mmap 2 ENOMEM; reader -> ENOMEM memory\n"},
