@@ -31,36 +31,52 @@ static const uint8_t *record_at(const uvperf__ring_t *ring, uint64_t position) {
   return ring->data + (position & (ring->size - 1));
 }
 
-/* Finds the records from `since` on, and not more than `most` bytes. Returns
- * -EAGAIN if the programs have overtaken it, or -EPROTO. */
+/* Finds the end of the record at this position. Returns 1, or 0 if it is busy,
+ * -EAGAIN if it was overwritten before or while it was read, or -EPROTO. */
+static int record_end(const uvperf__ring_t *ring, uint64_t position,
+                      uint64_t head, uint64_t *end) {
+  uint32_t length = uvperf__bpf_ring_length(record_at(ring, position));
+  size_t size = uvperf__bpf_record_size(length);
+
+  if (ring_overwritten(ring) > position)
+    return -EAGAIN;
+  if (size > head - position)
+    return -EPROTO;
+  *end = position + size;
+  return (length & UVPERF__BPF_BUSY) == 0;
+}
+
+/* Finds the records from `since` on, and not more than `most` bytes. Begins
+ * again where the programs have overtaken it. */
 static int window_find(const uvperf__ring_t *ring, uint64_t since,
                        uint64_t most, window_t *window) {
   uint64_t head = __atomic_load_n(ring->head_at, __ATOMIC_ACQUIRE);
   uint64_t oldest = ring_overwritten(ring);
-  uint32_t length;
-  size_t size;
+  uint64_t end = 0;
+  int rc = 1;
 
   if (oldest > head)
     return -EAGAIN;
   window->begin = since > oldest && since <= head ? since : oldest;
   if (head - window->begin > ring->size)
     return -EPROTO;
-  for (window->end = window->begin; window->end != head; window->end += size) {
-    length = uvperf__bpf_ring_length(record_at(ring, window->end));
-    size = uvperf__bpf_record_size(length);
-    if (size > head - window->end)
-      return ring_overwritten(ring) > window->end ? -EAGAIN : -EPROTO;
-    if (length & UVPERF__BPF_BUSY)
-      break;
+  for (window->end = window->begin; window->end != head && rc == 1;) {
+    rc = record_end(ring, window->end, head, &end);
+    if (rc == -EAGAIN) {
+      oldest = ring_overwritten(ring);
+      if (oldest > head)
+        return -EAGAIN;
+      window->begin = window->end = oldest;
+      rc = 1;
+    } else if (rc == 1) {
+      window->end = end;
+    }
     /* Older records make room. */
-    while (window->begin < window->end &&
-           window->end + size - window->begin > most)
-      window->begin += uvperf__bpf_record_size(
-          uvperf__bpf_ring_length(record_at(ring, window->begin)));
-    if (window->begin > window->end)
-      return -EAGAIN;
+    while (rc == 1 && window->end - window->begin > most &&
+           record_end(ring, window->begin, head, &end) == 1)
+      window->begin = end;
   }
-  return 0;
+  return rc < 0 ? rc : 0;
 }
 
 /* Copies the window, and leaves out what was overwritten meanwhile. Returns

@@ -15,6 +15,7 @@ static unsigned others;
 static int is_closed;
 
 static void on_close(uvperf_handle_t *handle) {
+  (void)handle;
   is_closed = 1;
 }
 
