@@ -405,10 +405,7 @@ static void handle_whose_target_ends_acts_in_its_last_callback(life_t *life) {
   size_t i;
 
   for (i = 0; i < sizeof(acts) / sizeof(acts[0]); i++) {
-    live_child_fork(&child, NR);
-    life->target = child.pid;
-    life->written = NR;
-    life_open(life);
+    life_open_child(life, &child, NR);
     life_start(life);
     life_act(life, LIFE_STATUS, 1, acts[i]);
     live_child_go(&child);

@@ -5,13 +5,6 @@
 
 #define NR 50
 
-static void open_on(life_t *life, live_child_t *child) {
-  live_child_fork(child, NR);
-  life->target = child->pid;
-  life->written = NR;
-  life_open(life);
-}
-
 static void end_child(live_child_t *child) {
   live_child_go(child);
   live_child_wait(child);
@@ -42,7 +35,7 @@ static void target_that_exits_delivers_all_then_eof(life_t *life) {
   size_t i;
 
   for (i = 0; i < sizeof(slices) / sizeof(slices[0]); i++) {
-    open_on(life, &child);
+    life_open_child(life, &child, NR);
     life_start_with(life, slices[i], 0);
     life_turns(life, 5);
     end_child(&child);
@@ -54,7 +47,7 @@ static void target_that_exits_delivers_all_then_eof(life_t *life) {
 static void target_gone_before_the_start_delivers_all_then_eof(life_t *life) {
   live_child_t child;
 
-  open_on(life, &child);
+  life_open_child(life, &child, NR);
   life_enable(life);
   end_child(&child);
   life_start(life);
@@ -65,7 +58,7 @@ static void target_gone_before_the_start_delivers_all_then_eof(life_t *life) {
 static void target_gone_while_stopped_ends_after_the_next_start(life_t *life) {
   live_child_t child;
 
-  open_on(life, &child);
+  life_open_child(life, &child, NR);
   life_start(life);
   life_turns(life, 5);
   life_stop(life);
@@ -81,7 +74,7 @@ static void target_gone_while_stopped_ends_after_the_next_start(life_t *life) {
 static void handle_stopped_at_its_last_slice_ends_after_a_start(life_t *life) {
   live_child_t child;
 
-  open_on(life, &child);
+  life_open_child(life, &child, NR);
   life_enable(life);
   end_child(&child);
   life_start_with(life, 0, UVPERF_START_SLICE_END);
@@ -96,7 +89,7 @@ static void next_of_a_target_that_is_gone_has_all_then_eof(life_t *life) {
   live_child_t child;
   int rc;
 
-  open_on(life, &child);
+  life_open_child(life, &child, NR);
   life_enable(life);
   end_child(&child);
   do

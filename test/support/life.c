@@ -394,6 +394,17 @@ void life_open(life_t *life) {
   uvperf_on_cpu(life->handle, on_cpu);
 }
 
+void life_open_child(life_t *life, live_child_t *child, uint64_t nr) {
+  cpu_set_t old;
+
+  live_pin(sched_getcpu(), &old);
+  live_child_fork(child, nr);
+  live_unpin(&old);
+  life->target = child->pid;
+  life->written = nr;
+  life_open(life);
+}
+
 /* -- delivery ------------------------------------------------------------- */
 
 int life_try_start_with(life_t *life, const uvperf_stream_options_t *options) {

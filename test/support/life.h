@@ -148,6 +148,10 @@ struct life_s {
 
 /* Opens it, which must succeed; or returns what init returns. */
 void life_open(life_t *life);
+
+/* Opens it on a child that makes nr records on one CPU: without time order, the
+ * rings of two CPUs have none. */
+void life_open_child(life_t *life, live_child_t *child, uint64_t nr);
 int life_try(life_t *life);
 /* On the pool, which waits until fake_pool_finish. Returns the code of init. */
 int life_begin(life_t *life);
