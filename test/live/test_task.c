@@ -116,6 +116,7 @@ static void thread_is_gone_once_it_has_ended(void **state) {
 /* What a child with another thread reports about it. */
 typedef struct scenario_s {
   int ids[2]; /* a pipe */
+  int go[2];  /* a pipe, for what it does next */
 } scenario_t;
 
 static void send_tid(const scenario_t *scenario, int tid) {
@@ -163,8 +164,13 @@ static void process_is_listed_without_its_first_thread(void **state) {
 }
 
 static void execute(void *arg) {
+  const scenario_t *scenario = arg;
+  char go;
+
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  send_tid(arg, (int)live_tid());
+  send_tid(scenario, (int)live_tid());
+  if (read(scenario->go[0], &go, 1) != 1)
+    abort();
   execl("/bin/sleep", "sleep", "1000", (char *)NULL);
   abort();
 }
@@ -185,10 +191,12 @@ static void thread_that_calls_execve_becomes_the_first(void **state) {
   int tid;
 
   assert_int_equal(pipe(scenario.ids), 0);
+  assert_int_equal(pipe(scenario.go), 0);
   child = support_fork(execute_in_thread, &scenario);
   start = start_of(child);
   assert_int_equal(read(scenario.ids[0], &tid, sizeof(tid)), sizeof(tid));
   assert_int_not_equal(tid, child);
+  assert_int_equal(write(scenario.go[1], "", 1), 1);
   /* Not by its start time, which may be one tick after the first's. */
   while (uvperf__task_is_gone(tid, 0) == 0)
     sched_yield();
@@ -197,6 +205,8 @@ static void thread_that_calls_execve_becomes_the_first(void **state) {
   end_child(child);
   close(scenario.ids[0]);
   close(scenario.ids[1]);
+  close(scenario.go[0]);
+  close(scenario.go[1]);
 }
 
 /* -- threads that come and go --------------------------------------------- */
