@@ -81,38 +81,29 @@ int uvperf__sys_bpf_pinned(const char *path) {
   return sys_bpf(OBJ_GET, &get, sizeof(get));
 }
 
-int uvperf__sys_bpf_update(int fd, uint32_t key, uint32_t value) {
+static int sys_bpf_element(int command, int fd, const void *key,
+                           const void *value) {
   struct {
     uint32_t map_fd;
     uint32_t unused;
     uint64_t key;
     uint64_t value;
     uint64_t flags;
-  } update = {(uint32_t)fd, 0, address_of(&key), address_of(&value), 0};
+  } element = {(uint32_t)fd, 0, address_of(key), address_of(value), 0};
 
-  return sys_bpf(MAP_UPDATE_ELEM, &update, sizeof(update));
+  return sys_bpf(command, &element, sizeof(element));
+}
+
+int uvperf__sys_bpf_update(int fd, uint32_t key, uint32_t value) {
+  return sys_bpf_element(MAP_UPDATE_ELEM, fd, &key, &value);
 }
 
 int uvperf__sys_bpf_lookup(int fd, const void *key, void *value) {
-  struct {
-    uint32_t map_fd;
-    uint32_t unused;
-    uint64_t key;
-    uint64_t value;
-    uint64_t flags;
-  } lookup = {(uint32_t)fd, 0, address_of(key), address_of(value), 0};
-
-  return sys_bpf(MAP_LOOKUP_ELEM, &lookup, sizeof(lookup));
+  return sys_bpf_element(MAP_LOOKUP_ELEM, fd, key, value);
 }
 
 int uvperf__sys_bpf_delete(int fd, uint32_t key) {
-  struct {
-    uint32_t map_fd;
-    uint32_t unused;
-    uint64_t key;
-  } delete = {(uint32_t)fd, 0, address_of(&key)};
-
-  return sys_bpf(MAP_DELETE_ELEM, &delete, sizeof(delete));
+  return sys_bpf_element(MAP_DELETE_ELEM, fd, &key, NULL);
 }
 
 int uvperf__sys_dup(int fd) {
