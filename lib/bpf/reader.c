@@ -238,20 +238,14 @@ static int reader_start(void *owner, const uvperf_stream_options_t *options,
                         uvperf_error_t *error) {
   reader_t *impl = owner;
   uvperf__watch_options_t chosen;
-  int rc = 0;
+  int rc;
 
   if (cb == NULL)
     return uvperf__error_argument(error, "cb must not be NULL");
   uvperf__stream_options_for_watch(options, impl->default_flush_ms, &chosen);
-  if (impl->base.is_overwritable) {
-    uvperf__watch_set_options(impl->base.watch, &chosen);
-  } else {
-    rc = uvperf__rings_watch(&impl->base);
-    if (rc == 0)
-      rc = uvperf__watch_start(impl->base.watch, &chosen);
-  }
+  rc = uvperf__rings_start(&impl->base, &chosen, error);
   if (rc != 0)
-    return uvperf__watch_explain(error, rc);
+    return rc;
   rc = uvperf__rings_follow_cpus(&impl->base,
                                  "set UVPERF_BPF_READER_FIXED_CPUS", error);
   if (rc == 0 && enables)
@@ -393,18 +387,12 @@ static void reader_quit(void *owner) {
   uvperf__evlist_disable(impl->evlist, NULL);
 }
 
-static int reader_is_active(const void *owner) {
-  const reader_t *impl = owner;
-
-  return uvperf__watch_is_active(impl->base.watch);
-}
-
 /* -- the kind -------------------------------------------------------------- */
 
 static const uvperf__handle_kind_t reader_kind = {
     .type = UVPERF_HANDLE_BPF_READER,
     .noun = "reader",
-    .is_active = reader_is_active,
+    .is_active = uvperf__handle_is_watching,
     .start = reader_start,
     .stop = uvperf__handle_stop,
     .next = reader_next,

@@ -216,21 +216,13 @@ static int ringbuf_start(void *owner, const uvperf_stream_options_t *options,
                          uvperf_error_t *error) {
   ringbuf_t *impl = owner;
   uvperf__watch_options_t chosen;
-  int rc;
 
   (void)enables;
   if (cb == NULL)
     return uvperf__error_argument(error, "cb must not be NULL");
   uvperf__stream_options_for_watch(options, UVPERF__DEFAULT_FLUSH_MS, &chosen);
   chosen.wakes_each = 1;
-  if (impl->base.is_overwritable) {
-    uvperf__watch_set_options(impl->base.watch, &chosen);
-    return 0;
-  }
-  rc = uvperf__rings_watch(&impl->base);
-  if (rc == 0)
-    rc = uvperf__watch_start(impl->base.watch, &chosen);
-  return rc == 0 ? 0 : uvperf__watch_explain(error, rc);
+  return uvperf__rings_start(&impl->base, &chosen, error);
 }
 
 /* -- delivery -------------------------------------------------------------- */
@@ -472,12 +464,6 @@ static const struct perf_event_attr *ringbuf_attr(const void *owner,
   return NULL;
 }
 
-static int ringbuf_is_active(const void *owner) {
-  const ringbuf_t *impl = owner;
-
-  return uvperf__watch_is_active(impl->base.watch);
-}
-
 /* The next reader of the map begins after the records that the user has had. A
  * drain publishes that itself. */
 static void ringbuf_quit(void *owner) {
@@ -513,7 +499,7 @@ static const uvperf__watch_ops_t watch_ops = {
 static const uvperf__handle_kind_t ringbuf_kind = {
     .type = UVPERF_HANDLE_BPF_READER,
     .noun = "reader",
-    .is_active = ringbuf_is_active,
+    .is_active = uvperf__handle_is_watching,
     .start = ringbuf_start,
     .stop = uvperf__handle_stop,
     .next = ringbuf_next,

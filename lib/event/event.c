@@ -406,12 +406,6 @@ static int event_flush(void *owner) {
   return uvperf__watch_flush(impl->base.watch);
 }
 
-static int event_is_active(const void *owner) {
-  const event_t *impl = owner;
-
-  return uvperf__watch_is_active(impl->base.watch);
-}
-
 /* -- close ----------------------------------------------------------------- */
 
 /* Without a link the program runs until the event's file is closed. */
@@ -504,7 +498,7 @@ static const struct perf_event_attr *event_attr(const void *owner,
 static const uvperf__handle_kind_t event_kind = {
     .type = UVPERF_HANDLE_EVENT,
     .noun = "event",
-    .is_active = event_is_active,
+    .is_active = uvperf__handle_is_watching,
     .start = event_start,
     .stop = uvperf__handle_stop,
     .next = uvperf__event_next,

@@ -288,6 +288,12 @@ int uvperf__handle_stop(void *owner) {
   return 0;
 }
 
+int uvperf__handle_is_watching(const void *owner) {
+  const uvperf__handle_t *self = owner;
+
+  return uvperf__watch_is_active(self->watch);
+}
+
 int uvperf_stop(uvperf_handle_t *handle) {
   uvperf__handle_t *self = uvperf__handle_impl(handle);
   int rc = uvperf__handle_check(self, NULL);

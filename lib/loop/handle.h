@@ -217,6 +217,9 @@ void uvperf__handle_begin_close(void *self);
  * because this may be inside a flush. Follows no CPUs any more. Returns 0. */
 int uvperf__handle_stop(void *self);
 
+/* Operation `is_active` of a kind whose watch keeps the loop alive. */
+int uvperf__handle_is_watching(const void *self);
+
 /* Calls the record callback without a record. `cpu` is that of the ring, or
  * -1. */
 void uvperf__handle_report(uvperf__handle_t *self, int status, int cpu);

@@ -26,6 +26,21 @@ int uvperf__rings_watch(uvperf__handle_t *self) {
   return rc != 0 ? rc : watched;
 }
 
+int uvperf__rings_start(uvperf__handle_t *self,
+                        const uvperf__watch_options_t *options,
+                        uvperf_error_t *error) {
+  int rc;
+
+  if (self->is_overwritable) {
+    uvperf__watch_set_options(self->watch, options);
+    return 0;
+  }
+  rc = uvperf__rings_watch(self);
+  if (rc == 0)
+    rc = uvperf__watch_start(self->watch, options);
+  return rc == 0 ? 0 : uvperf__watch_explain(error, rc);
+}
+
 /* -- delivery -------------------------------------------------------------- */
 
 /* The records of a BPF reader have the CPU of their ring, and the user learns

@@ -13,6 +13,12 @@
  * uvperf__watch_add or of kind->rings_watched. */
 int uvperf__rings_watch(uvperf__handle_t *self);
 
+/* Begins to watch the rings of a BPF reader. Overwritable rings are not
+ * watched: snapshots have these options. Returns 0 or an explained error. */
+int uvperf__rings_start(uvperf__handle_t *self,
+                        const uvperf__watch_options_t *options,
+                        uvperf_error_t *error);
+
 /* Counts a record of a ring in this slice, and passes it to the user's
  * callback. The callback may close the handle; self and ring still exist
  * afterwards. `remaining` bytes of the ring follow the record. `time` is NULL,
