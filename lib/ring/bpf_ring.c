@@ -45,11 +45,6 @@ int uvperf__bpf_ring_map(uvperf__ring_t *ring, int fd, size_t bytes) {
   return -EPROTO;
 }
 
-/* Returns where the record at this position begins. */
-static const uint8_t *record_at(const uvperf__ring_t *ring, uint64_t position) {
-  return ring->data + (position & (ring->size - 1));
-}
-
 int uvperf__bpf_ring_next(uvperf__ring_t *ring, void *scratch,
                           const void **bytes, size_t *size) {
   uint64_t left = ring->head - ring->tail;
@@ -59,7 +54,7 @@ int uvperf__bpf_ring_next(uvperf__ring_t *ring, void *scratch,
     return 0;
   if (left % UVPERF__BPF_HEADER != 0)
     return -EPROTO;
-  *bytes = record_at(ring, ring->tail);
+  *bytes = uvperf__ring_at(ring, ring->tail);
   ring->length = uvperf__bpf_ring_length(*bytes);
   *size = uvperf__bpf_record_size(ring->length);
   if (*size > left)
@@ -77,6 +72,6 @@ int uvperf__bpf_ring_is_ready(const uvperf__ring_t *ring, size_t lent) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
   waiting = uvperf__ring_head(ring) - ring->tail;
   return waiting > lent &&
-         (uvperf__bpf_ring_length(record_at(ring, ring->tail + lent)) &
+         (uvperf__bpf_ring_length(uvperf__ring_at(ring, ring->tail + lent)) &
           UVPERF__BPF_BUSY) == 0;
 }

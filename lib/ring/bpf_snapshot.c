@@ -27,15 +27,11 @@ static uint64_t ring_overwritten(const uvperf__ring_t *ring) {
   return __atomic_load_n(ring->head_at + 2, __ATOMIC_ACQUIRE);
 }
 
-static const uint8_t *record_at(const uvperf__ring_t *ring, uint64_t position) {
-  return ring->data + (position & (ring->size - 1));
-}
-
 /* Finds the end of the record at this position. Returns 1, or 0 if it is busy,
  * -EAGAIN if it was overwritten before or while it was read, or -EPROTO. */
 static int record_end(const uvperf__ring_t *ring, uint64_t position,
                       uint64_t head, uint64_t *end) {
-  uint32_t length = uvperf__bpf_ring_length(record_at(ring, position));
+  uint32_t length = uvperf__bpf_ring_length(uvperf__ring_at(ring, position));
   size_t size = uvperf__bpf_record_size(length);
 
   if (ring_overwritten(ring) > position)
@@ -87,7 +83,7 @@ static int window_copy(const uvperf__ring_t *ring, window_t *window,
   uint64_t oldest;
   size_t gone;
 
-  memcpy(to, record_at(ring, window->begin), bytes);
+  memcpy(to, uvperf__ring_at(ring, window->begin), bytes);
   __atomic_thread_fence(__ATOMIC_ACQUIRE);
   oldest = ring_overwritten(ring);
   if (oldest <= window->begin)

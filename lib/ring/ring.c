@@ -400,7 +400,7 @@ int uvperf__ring_has_record(const uvperf__ring_t *ring, size_t lent) {
 
 int uvperf__ring_has_several(const uvperf__ring_t *ring) {
   uint64_t waiting = uvperf__ring_head(ring) - ring->tail;
-  const uint8_t *at = ring->data + (ring->tail & (ring->size - 1));
+  const uint8_t *at = uvperf__ring_at(ring, ring->tail);
 
   return waiting > HEADER_SIZE && waiting > record_size(ring, at);
 }

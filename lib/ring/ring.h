@@ -73,6 +73,12 @@ static inline void uvperf__ring_set_page(uvperf__ring_t *ring,
   ring->tail_at = (uint64_t *)&page->data_tail;
 }
 
+/* Returns where the byte at this position is. */
+static inline const uint8_t *uvperf__ring_at(const uvperf__ring_t *ring,
+                                             uint64_t position) {
+  return ring->data + (position & (ring->size - 1));
+}
+
 /* Rounds a size in bytes up to 2^n pages. Returns 0 on overflow. */
 size_t uvperf__ring_round(size_t bytes);
 
@@ -127,8 +133,8 @@ static inline int uvperf__ring_starts_with(const uvperf__ring_t *ring,
   if (ring->tail == ring->head)
     return 0;
   /* The end of the ring never splits a header: see uvperf__ring_next. */
-  return uvperf__header_type(
-             uvperf__u64(ring->data + (ring->tail & (ring->size - 1)))) == type;
+  return uvperf__header_type(uvperf__u64(uvperf__ring_at(ring, ring->tail))) ==
+         type;
 }
 
 /* Returns the number of bytes from the tail on that lie in place, without a
